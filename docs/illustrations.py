@@ -133,6 +133,8 @@ def draw_studio(browser: Any, folder: Path) -> None:
         with studio(folder / "hospital.csv", folder / "policy.yaml", cwd=folder) as running:
             page = new_page(browser, scheme)
             page.goto(running.address)
+            page.click("text=Each row is one person")
+            page.wait_for_selector("[data-answer='each row']")
             for screen in ("columns", "protect"):
                 page.click(f".steps a[href='/{screen}']")
                 page.wait_for_selector(f".steps a.here[href='/{screen}']")

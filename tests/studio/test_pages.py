@@ -297,7 +297,8 @@ def the_release_is_verified_by_the_command_line(page: Any, sample: "api.SamplePa
     address = "hospital.duckdb?table=published"
     page.fill("input[aria-label='Address of the table']", address)
     page.click("#screen >> text=A report for whoever approves it")  # that of the file stays
-    page.wait_for_selector("#screen pre:has-text('hospital.duckdb?table=published')")
+    command = "#screen pre:has-text('hospital.duckdb?table=published')"
+    page.wait_for_selector(command, state="attached")  # it is folded
     page.click("#write-release")
     page.wait_for_selector("#written")
     page.wait_for_selector(f"[data-table$='{address}']")

@@ -106,6 +106,12 @@ def what_no_guarantee_covers_is_said_beside_the_badge(page: Any) -> None:
     )
     alone = int(page.inner_text("[data-uncovered=plain]"))
     assert f"{alone} of 120" in said
+    go(page, "release")  # where it must be confirmed
+    page.wait_for_selector("[data-aware]")
+    assert page.get_attribute("#write-release", "disabled") is not None
+    page.click("[data-aware]")
+    page.wait_for_selector("#write-release:not([disabled])")
+    page.wait_for_selector("#uncovered")  # also there
     page.click("#uncovered .chip:has-text('Others may know it')")
     step(page, "<b>dose</b>: Others may know it")
     settled(page)
@@ -164,7 +170,7 @@ def a_point_of_the_frontier_is_loaded(page: Any) -> None:
 
 
 def what_it_is_good_for(page: Any) -> None:
-    page.fill("#usefulness input[aria-label='Your own counts']", "town, illness")
+    page.fill("#usefulness input[aria-label='Cross tables you need']", "town, illness")
     page.click("#measure")
     page.wait_for_selector("[data-measured='the policy now']")
     assert page.locator("[data-spread='town × illness'] .pair").count() >= 8
@@ -191,10 +197,7 @@ def the_person_hides_in_a_crowd(page: Any) -> None:
 
 def the_release_is_the_command_lines(page: Any, folder: Path) -> None:
     place = folder / "shoal-studio"
-    go(page, "release")
-    page.wait_for_selector("[data-aware]")
-    assert page.get_attribute("#write-release", "disabled") is not None
-    write_release(page, "Keep the seed in a private file", "The private key", "I know that")
+    write_release(page, "Keep the seed in a private file", "The private key")
     kept = page.inner_text("[data-files='Keep private']")
     assert all(name in kept for name in ("-key.csv", ".seed", "-report.html"))
     written = place / "visits-release.csv"

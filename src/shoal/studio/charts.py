@@ -11,6 +11,10 @@ FONT = '"Inter", "Segoe UI", -apple-system, BlinkMacSystemFont, "Roboto", sans-s
 """As in `style.css`: charts are drawn on a canvas, which inherits no font."""
 
 
+MARGIN = 52
+"""Pixels left and right of what a guarantee costs, and of its slider."""
+
+
 def colours(dark: bool) -> tuple[str, str, str]:
     """The colours of texts, of lines and of what matters, as in `style.css`."""
     if dark:
@@ -18,10 +22,13 @@ def colours(dark: bool) -> tuple[str, str, str]:
     return "#565f70", "#dedbd2", "#2f4fc7"
 
 
-def cost_chart(points: tuple[CurvePoint, ...], figure: float, model: str, dark: bool) -> Options:
+def cost_chart(
+    points: tuple[CurvePoint, ...], figure: float, model: str, dark: bool, title: str
+) -> Options:
     """What a guarantee costs: its figure across, the information lost upwards.
 
-    Figures that cannot be met are shaded; a dot marks the figure of the policy.
+    Figures that cannot be met are shaded; a dot marks the figure of the policy. It is as wide as the
+    slider above it.
     """
     ink, line, accent = colours(dark)
     words = words_for(model)
@@ -34,10 +41,10 @@ def cost_chart(points: tuple[CurvePoint, ...], figure: float, model: str, dark: 
     small = {"color": ink, "fontSize": 11}
     return {
         "animation": False,
-        "grid": {"left": 44, "right": 16, "top": 28, "bottom": 26},
+        "grid": {"left": MARGIN, "right": MARGIN, "top": 32, "bottom": 26},
         "textStyle": {"fontFamily": FONT, "color": ink},
         "title": {
-            "text": "Information lost, on a sample" if points else "Computing what it costs …",
+            "text": title,
             "textStyle": {"fontSize": 12, "fontWeight": "normal", "color": ink},
             "left": 0,
             "top": 0,
@@ -79,6 +86,8 @@ def cost_chart(points: tuple[CurvePoint, ...], figure: float, model: str, dark: 
                 "label": {
                     "show": True,
                     "position": "top",
+                    "align": "left" if figure < low + (high - low) / 8 else "center",
+                    "distance": 6,
                     "color": ink,
                     "fontSize": 12,
                     "formatter": "" if here is None else f"{here:g} %",
@@ -106,6 +115,7 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
     Limits of named authorities cross it; a line joins the points that no other beats in both.
     """
     ink, line, accent = colours(dark)
+    ks = {one.name: one.k for one in found}
     points = [
         (
             one.name,
@@ -124,16 +134,16 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
     limits = [
         {
             "yAxis": round(limit * 100, 2),
-            "label": {"formatter": f"{limit:.0%}: {source.split(':')[0].split(' (')[0]}"},
+            "label": {"formatter": f"limit {limit:.0%}"},
         }
-        for limit, _, source in THRESHOLDS
+        for limit, _, _ in THRESHOLDS
         if limit * 100 <= highest
     ]
     small = {"color": ink, "fontSize": 11}
     named = {p[0] for p in best}
     return {
         "animation": False,
-        "grid": {"left": 44, "right": 24, "top": 40, "bottom": 44},
+        "grid": {"left": 44, "right": 64, "top": 40, "bottom": 44},
         "textStyle": {"fontFamily": FONT, "color": ink},
         "tooltip": {"formatter": "{b}", "confine": True},
         "xAxis": {
@@ -168,7 +178,7 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
                     "symbol": "none",
                     "lineStyle": {"color": ink, "type": "dashed", "opacity": 0.35},
                     "label": {
-                        "position": "insideEndTop",
+                        "position": "end",
                         "color": ink,
                         "fontSize": 11,
                         "opacity": 1,
@@ -187,16 +197,15 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
                             "color": accent if p[0] in named else ink,
                             "opacity": 1 if p[0] in named else 0.35,
                         },
-                        "label": {"show": p[0] in named},
+                        "label": {"show": p[0] in named, "formatter": str(ks[p[0]])},
                     }
                     for p in points
                 ],
                 "label": {
-                    "formatter": "{b}",
-                    "position": "right",
+                    "position": "bottom",
                     "color": ink,
                     "fontSize": 11,
-                    "distance": 6,
+                    "distance": 4,
                 },
                 "labelLayout": {"hideOverlap": True},
             },
@@ -224,26 +233,31 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
 def pairs_chart(pairs: "tuple[api.PairUtility, ...]", dark: bool) -> Options:
     """How much the association of each pair of columns changed, as a map of cells."""
     ink, line, accent = colours(dark)
-    names = list(dict.fromkeys(name for one in pairs for name in (one.first, one.second)))
+    across = list(dict.fromkeys(one.first for one in pairs))
+    upwards = list(dict.fromkeys(one.second for one in pairs))
     cells = [
         {
             "name": f"{one.first} and {one.second}: {one.raw:.2f} in the table, "
             f"{one.release:.2f} in the release",
-            "value": [names.index(one.first), names.index(one.second), round(abs(one.change), 2)],
+            "value": [
+                across.index(one.first),
+                upwards.index(one.second),
+                round(abs(one.change), 2),
+            ],
         }
         for one in pairs
     ]
     small = {"color": ink, "fontSize": 11}
-    across = {"type": "category", "data": names, "axisLabel": small | {"rotate": 35}}
+    below = {"type": "category", "data": across, "axisLabel": small | {"rotate": 35}}
     return {
         "animation": False,
         "grid": {"left": 8, "right": 16, "top": 8, "bottom": 8, "containLabel": True},
         "textStyle": {"fontFamily": FONT, "color": ink},
         "tooltip": {"formatter": "{b}", "confine": True},
-        "xAxis": across | {"axisTick": {"show": False}, "axisLine": {"show": False}},
+        "xAxis": below | {"axisTick": {"show": False}, "axisLine": {"show": False}},
         "yAxis": {
             "type": "category",
-            "data": names,
+            "data": upwards,
             "axisLabel": small,
             "axisTick": {"show": False},
             "axisLine": {"show": False},
@@ -258,7 +272,7 @@ def pairs_chart(pairs: "tuple[api.PairUtility, ...]", dark: bool) -> Options:
             {
                 "type": "heatmap",
                 "data": cells,
-                "label": {"show": len(names) <= 12, "fontSize": 10, "color": ink},
+                "label": {"show": len(upwards) <= 12, "fontSize": 10, "color": ink},
                 "itemStyle": {"borderWidth": 2, "borderColor": "transparent"},
             }
         ],

@@ -102,7 +102,7 @@ class HierarchyEditor:
             )
             self._tools()
             with box("div", "tree", role="tree", aria_multiselectable="true", aria_label="Groups"):
-                self._row("top:", [self._tree.top], "Everything: *", 0)
+                self._row("top:", [self._tree.top], "Everything (published as *)", 0)
                 self._rows(self._tree.top, 1)
             self._exchange()
 
@@ -159,6 +159,15 @@ class HierarchyEditor:
         line.classes(add="on" if on else "", remove="" if on else "on")
         count = len(self._picked())
         self._said.set_text(f"{count} chosen" if count else "Nothing chosen")
+        self._enable()
+
+    def _enable(self) -> None:
+        """Only what can be done with what is chosen can be pressed."""
+        nodes = self._picked()
+        one_group = len(nodes) == 1 and nodes[0].is_group
+        for made, needs_group in self._buttons:
+            made.props["disabled"] = not (one_group if needs_group else nodes)
+            made.update()
 
     def _picked(self) -> list[Node]:
         return [node for nodes in self._chosen.values() for node in nodes]
@@ -166,18 +175,26 @@ class HierarchyEditor:
     # -- changing
 
     def _tools(self) -> None:
-        with box("div", "bar"):
-            self._name = ui.input("Name of a group").props("outlined dense").style("width:180px")
-            button("Group", self._group)
-            button("Rename", self._rename)
-        with box("div", "bar"):
-            targets = ["*", *(node.name for node in self._tree.groups())]
-            self._target = ui.select(targets, value="*", label="Into").style("width:180px")
+        with box("div", "bar tools"):
+            self._name = ui.input("Name of a group").props("outlined dense")
+            self._buttons = [
+                (button("Group", self._group), False),
+                (button("Rename", self._rename), True),
+            ]
+        with box("div", "bar tools"):
+            targets = {"*": "Everything"} | {
+                node.name: node.name for node in self._tree.groups() if node.name != "*"
+            }
+            self._target = ui.select(targets, value="*", label="Into")
             self._target.props("outlined dense options-dense")
-            button("Move", self._move)
-            button("One level up", self._up)
-            button("Dissolve", self._dissolve)
+            self._buttons.append((button("Move", self._move), False))
+        with box("div", "bar"):
+            self._buttons += [
+                (button("One level up", self._up), False),
+                (button("Dissolve", self._dissolve), True),
+            ]
             self._said = text("Nothing chosen", "small muted", role="status")
+        self._enable()
 
     def dropped(self, dragged: str, onto: str) -> None:
         """Move what a line stands for, or all that is chosen with it, into the group of another."""
@@ -258,7 +275,7 @@ class HierarchyEditor:
                 max_file_size=LARGEST_IMPORT,
                 on_upload=self._import,
             )
-            upload.props("accept=.csv,.txt flat bordered").classes("drop").style("width:220px")
+            upload.props("accept=.csv,.txt flat bordered").classes("drop small-drop")
 
     def _show_raw(self) -> None:
         self._raw = True

@@ -5,6 +5,7 @@ from nicegui import ui
 from shoal.errors import ShoalError
 from shoal.studio.page import box, button, icon_button, notice, text
 from shoal.studio.session import Session
+from shoal.studio.words import ROLES
 
 
 def policy_drawer(session: Session) -> None:
@@ -22,7 +23,7 @@ def policy_drawer(session: Session) -> None:
             return
         with box("div", "drawer-body"):
             with box("div", "stack"):
-                editor = ui.codemirror(workspace.text, language="YAML")
+                editor = ui.codemirror(workspace.text, language="YAML", line_wrapping=True)
                 editor.theme = "vscodeDark" if session.dark else "githubLight"
                 editor.classes("grow").style("min-height:0;flex:1")
                 mistake = text("", "small bad", "div")
@@ -36,6 +37,11 @@ def policy_drawer(session: Session) -> None:
                 with box("div", "bar"):
                     button("Apply the text", save, id="apply-text")
                     text("Checked as the command line checks it; Ctrl+S.", "tiny muted")
+                with box("details", "tiny muted"):
+                    text("What the words in it mean", "", "summary")
+                    for role, (meaning, _) in ROLES.items():
+                        text(f"{role}: {meaning}", "", "p")
+                    text("k, l, t …: guarantees, as Protect explains them", "", "p")
                 editor.map_key("Mod-s", lambda _: save())
             with box(
                 "div", "diff", tabindex="0", role="region", aria_label="What the last step changed"
@@ -50,6 +56,10 @@ def policy_drawer(session: Session) -> None:
     def toggle() -> None:
         shown["open"] = not shown["open"]
         follow()
+        if shown["open"]:
+            ui.run_javascript(
+                "document.querySelector('.drawer').scrollIntoView({block: 'nearest'})"
+            )
 
     with box("section", "drawer", aria_label="The policy file"):
         # these stay: whoever undoes many steps clicks faster than a page is sent

@@ -112,10 +112,13 @@ def _of_column(text: str, column: str, several: bool, length: int) -> list[Offer
         name = f"{column}: rounded to {step} → {wider:g}"
         found.append(Offer(name, with_setting(column, "round", wider)))
     if several and str(settings.get("importance", "1")) != "0":
-        found.append(Offer(f"{column} gives way first", with_setting(column, "importance", 0)))
+        words = f"{column} is made coarser before the others"
+        change = with_setting(column, "importance", 0)
+        found.append(Offer(f"{column} gives way first", change, words=words))
     if several:
         change = with_role(column, "identifier", settings=False)
-        found.append(Offer(f"without {column}", change, without=column))
+        words = f"{column} is not published"
+        found.append(Offer(f"without {column}", change, without=column, words=words))
     return found
 
 
@@ -144,8 +147,8 @@ class PriceList:
             text("What would one step buy?", "", "h2")
             text(
                 "Each line is the policy with one change, tried in the background. A lower chance of "
-                "being found is what a step buys; lost detail is what it costs. Press one to take it; "
-                "it can be undone.",
+                "being found is what a step buys; lost information is what it costs. Press one to take "
+                "it; it can be undone. Blue is better than now, orange is worse.",
                 "why",
                 "p",
             )
@@ -177,7 +180,7 @@ class PriceList:
             one = await self._price(workspace.preview(offer.change), policy.quasi)
             if one is not None and _changes_nothing(base, one):
                 idle.append(offer.name)
-                self._idle.set_text(f"These would change nothing: {', '.join(idle)}.")
+                self._idle.set_text(f"Tried, and no difference: {', '.join(idle)}.")
             elif isinstance(one, Price) or (one is not None and one.impossible):
                 with self._lines:
                     self._line(base, offer, one)
@@ -206,7 +209,7 @@ class PriceList:
 
     def _head(self, base: Price) -> None:
         with self._lines:
-            for head in ("One step", "highest chance", "average chance", "detail lost"):
+            for head in ("One step", "highest chance", "average chance", "information lost"):
                 text(head, "tiny muted strong" + ("" if head == "One step" else " r"))
             text("now", "small muted")
             for figure in (base.highest, base.average, base.lost):
@@ -218,25 +221,38 @@ class PriceList:
 
         with box("div"):
             button(offer.name, take, "price", data_price=offer.name)
+            if isinstance(one, Price) and is_better(base, one):
+                text("safer, and loses less", "tiny better strong", "div")
             if offer.words:
                 text(offer.words, "tiny muted", "div")
         if isinstance(one, NoPrice):
             text("cannot be met", "small muted span3 r", title=one.reason)
             return
-        for before, after in (
-            (base.highest, one.highest),
-            (base.average, one.average),
-            (base.lost, one.lost),
-        ):
-            text(_change(before, after), "r" + ("" if _moved(before, after) else " muted"))
+        for before, after in _pairs(base, one):
+            kind = "muted" if not _moved(before, after) else "better" if after < before else "warn"
+            said = {"muted": "as now", "better": "better than now", "warn": "worse than now"}[kind]
+            text(
+                _change(before, after),
+                f"r {kind}",
+                title=said,
+                aria_label=f"{percent(after)}, {said}",
+            )
+
+
+def _pairs(base: Price, one: Price) -> tuple[tuple[float, float], ...]:
+    """Every figure now and after a step."""
+    return (base.highest, one.highest), (base.average, one.average), (base.lost, one.lost)
+
+
+def is_better(base: Price, one: Price) -> bool:
+    """Whether a step makes people safer and loses less too."""
+    highest, average, lost = (after - before for before, after in _pairs(base, one))
+    safer = min(highest, average) <= -STEADY and max(highest, average) < STEADY
+    return safer and lost <= -STEADY
 
 
 def _changes_nothing(base: Price, one: Price | NoPrice) -> bool:
-    return isinstance(one, Price) and not (
-        _moved(base.highest, one.highest)
-        or _moved(base.average, one.average)
-        or _moved(base.lost, one.lost)
-    )
+    return isinstance(one, Price) and not any(_moved(*pair) for pair in _pairs(base, one))
 
 
 def _moved(before: float, after: float) -> bool:

@@ -116,6 +116,12 @@ def explained(error: str) -> Failure:
             f"{side[0]} than {most} cannot be met, even by the whole table as one group.",
             *_of(found),
         )
+    if found := MISSING.fullmatch(error):
+        name, codes = found["name"], found["codes"].strip("[]")
+        return Failure(
+            f"{name} reads {codes} in some rows. Does that stand for a missing value?",
+            f"{name}: {codes}?",
+        )
     if found := LEFT_OUT.fullmatch(error):
         gone, whole, what = found["gone"], found["whole"], found["what"]
         share = percent(_figure(gone) / max(1.0, _figure(whole)))

@@ -14,7 +14,7 @@ from shoal.studio.columns_text import with_role
 from shoal.studio.page import box, button, edit, text
 from shoal.studio.policy_text import Change
 from shoal.studio.session import Session
-from shoal.studio.words import ROLES, listed_words, percent
+from shoal.studio.words import ROLES, listed_words, percent, screen_words
 
 MOST_NAMES = 4
 """Columns that a sentence names."""
@@ -53,7 +53,7 @@ def sentences(found: "api.Disclosure") -> list[str]:
     for other in found.determined:
         fate = "made coarser" if other.fate == "coarsened" else "left out"
         said.append(f"{other.plain} gives {other.column} away, which is {fate}.")
-    said += [one.warning for one in found.repeated]
+    said += [screen_words(one.warning) for one in found.repeated]
     return said
 
 

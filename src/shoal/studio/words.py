@@ -209,6 +209,20 @@ def percent(share: float) -> str:
     return f"{share:.1%}".replace(".0%", "%").replace("%", " %")
 
 
+def screen_words(message: str) -> str:
+    """A message of the command line with the words of the screens for the roles of columns."""
+    for term, words in (
+        ("quasi-identifiers", "columns that others may know"),
+        ("quasi columns", "columns that others may know"),
+        ("plain columns", "harmless columns"),
+        ("plain column", "harmless column"),
+        ("sensitive columns", "columns that must not be learnt"),
+        ("suppressed", "left out"),
+    ):
+        message = message.replace(term, words)
+    return message
+
+
 def listed_words(names: Sequence[str]) -> str:
     """`age`, `age and sex`, `age, sex and zip`."""
     if len(names) < 2:

@@ -11,13 +11,14 @@ from ruamel.yaml.comments import CommentedMap
 from shoal import api
 from shoal.errors import ShoalError
 from shoal.studio.columns_text import person_column, reading_in, roles_in, settings_in
+from shoal.studio.figures import ColumnFigures
 from shoal.studio.hierarchy_editor import HierarchyEditor, can_be_grouped, on_drop
 from shoal.studio.page import box, button, edit, notice, on_press, spaced, text
 from shoal.studio.policy_text import Change, flow_map, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import ColumnValues, Histogram, column_values, inspect_table
-from shoal.studio.words import percent
+from shoal.studio.words import LABELS, percent
 from shoal.studio.workers import CallCancelledError
 
 WAYS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
@@ -41,6 +42,12 @@ WAYS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 """Ways to make a column coarser: a name, its title, what it gives and its settings in a policy."""
 
 
+MUCH_MORE = 0.15
+"""A step that costs a column so much more of its information is pointed out."""
+LITTLE = 0.0005
+"""A share below this is not told."""
+
+
 class Coarsen(Screen):
     """Choose how each column is made coarser."""
 
@@ -61,6 +68,10 @@ class Coarsen(Screen):
         self._editors: dict[str, HierarchyEditor] = {}
         self._proposals: dict[str, dict[str, Any]] = {}
         self._outcome: TextElement | None = None
+        self._losses: dict[str, float] = {}
+        """What each column lost in the last release that was verified."""
+        self._jump: tuple[str, float, float] | None = None
+        """A column that the last step cost much: what it lost before, and what it loses now."""
         self._drawn: tuple[object, ...] | None = None
         """What the screen shows; a step that changes none of it does not draw it again."""
 
@@ -70,6 +81,7 @@ class Coarsen(Screen):
         self._card_part = ui.refreshable(self._card)
         self._values_part = ui.refreshable(self._values)
         self._offers = ui.refreshable(self._proposal)
+        self._jump_part = ui.refreshable(self._show_jump)
         with box("div", "stack-5") as all_parts:
             self._chips_part()
             self._card_part()
@@ -179,6 +191,7 @@ class Coarsen(Screen):
                 text(name, "", "h2")
                 self._outcome = text("", "small muted push", role="status")
             self._show_outcome()
+            self._jump_part()
             self._ways(name)
             self._values_part()
             way = _way_of(self._settings(name))
@@ -191,13 +204,26 @@ class Coarsen(Screen):
         """What the release so far makes of the column."""
         name, figures = self._chosen(), self.session.live.figures
         known = None if figures is None or name is None else figures.columns.get(name)
-        words = ""
-        if known is not None:
-            words = f"In the release: {percent(known.exact)} exact"
-            if known.typical and known.exact < 1:
-                words += f", others typically {known.typical}"
         if self._outcome is not None:
-            self._outcome.set_text(words)
+            self._outcome.set_text("" if known is None else outcome_words(known))
+        if figures is None or self.session.live.state != "verified":
+            return
+        losses = {one: found.loss for one, found in figures.columns.items()}
+        if losses != self._losses:
+            before = self._losses.get(name or "", 1.0)
+            now = losses.get(name or "", 0.0)
+            self._jump = (name, before, now) if name and now - before >= MUCH_MORE else None
+            self._losses = losses
+            self._jump_part.refresh()
+
+    def _show_jump(self) -> None:
+        """Say that the last step cost a column much."""
+        if self._jump is None or self._jump[0] != self._chosen():
+            return
+        name, before, now = self._jump
+        with box("div", "notice is-warn bar", id="jump", role="status"):
+            text(f"{name} now loses {percent(now)} of its information, before {percent(before)}.")
+            button("Undo", self.session.undo, "quiet push")
 
     def _values(self) -> None:
         if (name := self._chosen()) is None:
@@ -237,8 +263,9 @@ class Coarsen(Screen):
         now = _way_of(settings)
         with box("div", "ways", role="group", aria_label=f"How {name} is made coarser"):
             for key, title, example, _ in WAYS:
-                way = box("button", "way on" if key == now else "way", type="button", data_way=key)
-                way.props["aria-pressed"] = str(key == now).lower()
+                on = key == now or (key, now) == ("sets", "own")
+                way = box("button", "way on" if on else "way", type="button", data_way=key)
+                way.props["aria-pressed"] = str(on).lower()
                 with way:
                     text(title, "strong")
                     text(example, "tiny muted")
@@ -247,13 +274,23 @@ class Coarsen(Screen):
                 "own": "Groups of your own, as the policy lists them.",
                 "": "Chosen by the values: ranges for numbers and dates, sets for others.",
             }
-            text(words.get(now, "What you choose here is a line of the policy."), "why", "p")
+            text(words.get(now, ""), "why", "p")
             self._offers()
+        with box("details", "small"):
+            text("How to read the labels", "muted", "summary")
+            with box("dl", "labels"):
+                for label, meaning in LABELS:
+                    text(label, "mono", "dt")
+                    text(meaning, "muted", "dd")
 
     def _proposal(self) -> None:
-        chip = text("Take the proposal", "quiet push", "button", type="button", data_way="proposal")
-        if self._chosen() not in self._proposals:  # its place is kept, so that nothing moves
+        words = "Back to the proposed way"
+        chip = text(words, "quiet push", "button", type="button", data_way="proposal")
+        name = self._chosen()
+        if name not in self._proposals:  # its place is kept, so that nothing moves
             chip.style("visibility:hidden")
+        elif _spelled(self._settings(name).get("hierarchy")) == _spelled(self._proposals[name]):
+            chip.props["disabled"] = True
 
     def _take_way(self, key: str) -> None:
         name = self._chosen()
@@ -354,6 +391,8 @@ class Coarsen(Screen):
 
         def show() -> None:
             width, start = now()
+            wide.set_text(f"{width:g}")
+            begun.set_text(f"{start:g}")
             first = start + ceil((found.low - start) / width) * width
             marks.clear()
             with marks:
@@ -378,18 +417,20 @@ class Coarsen(Screen):
             words = f"steps of {width:g}" + (f" from {start:g}" if start else "")
             edit(self.session, f"{name}: {words}", _with_settings(name, {"hierarchy": given}))
 
-        with box("div", "bar").style("flex-wrap:nowrap;gap:20px"):
+        with box("div", "handle"):
             text("Width", "small")
             distance = ui.slider(
                 min=0, max=len(choices) - 1, step=1, value=choices.index(widths[0])
             )
             distance.props["aria-label"] = "Distance of the cuts"
-        with box("div", "bar").style("flex-wrap:nowrap;gap:20px"):
-            text("Moved by", "small")
+            wide = text("", "num small")
+        with box("div", "handle"):
+            text("Start at", "small")
             steps = max(1, round(widths[0] / found.width))
             at = round((begin % widths[0]) / found.width) % steps
             shift = ui.slider(min=0, max=max(1, steps - 1), step=1, value=at)
             shift.props["aria-label"] = "Where the cuts begin"
+            begun = text("", "num small")
         for slider in (distance, shift):
             slider.on_value_change(lambda _: show())
             slider.on("change", lambda event, slider=slider: save(slider, event.args))
@@ -451,6 +492,27 @@ class Coarsen(Screen):
                 with box("span", "track"):
                     box("span", "fill").style(f"width:{100 * bar.rows / most:.1f}%")
                 text(spaced(bar.rows), "r")
+
+
+def outcome_words(known: ColumnFigures) -> str:
+    """What became of a column: how much of it is exact, coarser, and not told at all."""
+    words = [f"{percent(known.exact)} exact"]
+    between = max(0.0, 1 - known.exact - known.hidden)
+    if between >= LITTLE:
+        typical = f", typically {known.typical}" if known.typical else ""
+        words.append(f"{percent(between)} coarser{typical}")
+    if known.hidden >= LITTLE:
+        words.append(f"{percent(known.hidden)} not told (*)")
+    return f"In the release: {'; '.join(words)}"
+
+
+def _spelled(hierarchy: Any) -> Any:
+    """A hierarchy as plain texts, however it was read."""
+    if isinstance(hierarchy, dict):
+        return {str(key): _spelled(value) for key, value in hierarchy.items()}
+    if isinstance(hierarchy, list | tuple):
+        return [_spelled(one) for one in hierarchy]
+    return str(hierarchy)
 
 
 def masked(value: str, side: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Compare: methods and k as points of loss and risk; a click loads that policy."""
 
 import asyncio
+import re
 from typing import Any
 
 from nicegui import ui
@@ -10,12 +11,14 @@ from shoal import api
 from shoal.errors import ShoalError
 from shoal.studio.charts import frontier_chart, pairs_chart
 from shoal.studio.constraints import constraints_in
+from shoal.studio.figures import Figures
 from shoal.studio.page import box, button, edit, notice, on_press, text
 from shoal.studio.policy_text import Change, scalar
+from shoal.studio.remedies import explained
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import Candidate, try_candidate, usefulness
-from shoal.studio.words import percent
+from shoal.studio.words import percent, screen_words
 from shoal.studio.workers import CallCancelledError
 
 METHODS = ("least-loss-partition", "mondrian", "flexible-partition")
@@ -23,8 +26,11 @@ METHODS = ("least-loss-partition", "mondrian", "flexible-partition")
 FOR_K_ALONE = "datafly"
 """Compared too where no other guarantee is asked for."""
 KS = (3, 5, 8, 11, 20)
-NO_TARGET = "nothing"
+NO_TARGET = "none"
 NOW = "the policy now"
+HEADS = ("lost", "exact", "highest chance", "left out")
+COUNTS = "Cross tables you need"
+NOT_COMPARED = re.compile(r"Column '(.+?)' is not compared: its labels do not list the")
 MOST_BARS = 11
 """Values of a column whose counts are drawn."""
 
@@ -37,8 +43,8 @@ class Compare(Screen):
     next_words = "Then: try to find somebody in the release yourself."
     question = "Is there a better bargain?"
     lead = (
-        "Every point is a release: to the left more detail is kept, further down fewer people can be "
-        "found. Points on the line cannot be beaten in both. Click one to take it."
+        "Every point is a release: further left less information is lost, further down the chance to be "
+        "found is smaller. Points on the line cannot be beaten in both. Click one to take it."
     )
 
     def __init__(self, session: Session) -> None:
@@ -66,6 +72,26 @@ class Compare(Screen):
         with box("div", "stack-5"):
             with box("section", "card stack-3"):
                 with box("div", "bar"):
+                    self._state = text(
+                        "Each method is tried with several sizes of groups, beside your work.",
+                        "small muted",
+                        "p",
+                        role="status",
+                    )
+                    self._start = button("Compare", self._toggle, "quiet push", id="compare")
+                self._verdict = text("", "sentence", "p", role="status", id="verdict")
+                self._chart = ui.echart(
+                    frontier_chart([], self._now(), self.session.dark), on_point_click=self._clicked
+                ).style("height:340px;width:100%")
+                self._chart.props["role"] = "img"
+                text(
+                    "The number at a point is the smallest size of its groups; grey points are beaten "
+                    "by another one. Dashed: limits of authorities; the live figures say whose.",
+                    "why",
+                    "p",
+                )
+                with box("details", "small"):
+                    text("Which methods are tried", "muted", "summary")
                     names = [one.name for one in api.list_methods().entries]
 
                     def choose(event: Any) -> None:
@@ -73,20 +99,7 @@ class Compare(Screen):
 
                     ui.select(
                         names, value=self._methods, label="Methods", multiple=True, on_change=choose
-                    ).props("outlined dense options-dense use-chips").style(
-                        "flex:1;min-width:240px"
-                    )
-                    self._start = button("Compare", self._toggle, "quiet", id="compare")
-                self._state = text(
-                    "Each method is tried with several sizes of groups, beside your work.",
-                    "small muted",
-                    "p",
-                    role="status",
-                )
-                self._chart = ui.echart(
-                    frontier_chart([], self._now(), self.session.dark), on_point_click=self._clicked
-                ).style("height:340px;width:100%")
-                self._chart.props["role"] = "img"
+                    ).props("outlined dense options-dense use-chips")
             with box("div") as listed:
                 self._list()
             self._use = ui.refreshable(self._uses)
@@ -153,7 +166,9 @@ class Compare(Screen):
         family = self._family()
         wanted = [(method, k) for method in self._methods for k in KS]
         for number, (method, k) in enumerate(wanted, 1):
-            self._state.set_text(f"{method}, k {k}: {number} of {len(wanted)}")
+            self._state.set_text(
+                f"Trying groups of at least {k}, by {method}: {number} of {len(wanted)}"
+            )
             policy = self.session.policy_text()
             try:
                 text_there = workspace.preview(self._change(method, k))
@@ -177,6 +192,9 @@ class Compare(Screen):
         )
         self._start.set_text("Compare again")
         self._list.refresh()
+        self._verdict.set_text(
+            verdict([one for one in self._found if one.figures is not None], self._now())
+        )
 
     def _change(self, method: str, k: int) -> Change:
         """The policy with another method and another k."""
@@ -195,8 +213,10 @@ class Compare(Screen):
         self._chart.options.clear()
         self._chart.options.update(frontier_chart(self._found, self._now(), self.session.dark))
         known = [one for one in self._found if one.figures is not None]
-        self._chart.props["aria-label"] = f"{len(known)} releases by detail lost and risk"
+        self._chart.props["aria-label"] = f"{len(known)} releases by information lost and chance"
         self._chart.update()
+        running = self._running is not None and not self._running.done()
+        self._verdict.set_text("" if running else verdict(known, self._now()))
 
     def _clicked(self, event: Any) -> None:
         self._take_named(str(event.name))
@@ -214,31 +234,58 @@ class Compare(Screen):
             with box("section", "card"):
                 text("The best of each size of groups appears here, side by side.", "muted", "p")
             return
-        shown = [one for one in known if one.name in self._pinned] or best_of(known)
+        best = best_of(known)
+        pinned = [one for one in known if one.name in self._pinned]
         with box("section", "card table-card"):
-            with box("div", "bar").style("padding:12px 16px"):
-                title = "Pinned side by side" if self._pinned else "The least loss at each k"
-                text(title, "", "h2")
-            with box("div", "scroll"), box("table", "preview"):
+            with box("div", "stack").style("padding:12px 16px"):
+                text("The best of each size of groups", "", "h2")
+                text(
+                    "“Take it” puts its size and method into your policy. “Pin” keeps it at the top, "
+                    "and lets it be measured below.",
+                    "why",
+                    "p",
+                )
+            with box("div", "scroll"), box("table", "preview candidates"):
                 with box("thead"), box("tr"):
-                    for head in ("", "lost", "exact", "highest risk", "left out", ""):
+                    for head in ("", *HEADS, ""):
                         text(head, "tiny muted", "th").style("padding:8px 12px;font-weight:500")
                 with box("tbody"):
-                    for one in shown:
+                    self._now_row()
+                    for one in (*pinned, *(one for one in best if one not in pinned)):
                         self._row(one)
         reasons = {one.reason: one.name for one in reversed(self._found) if one.figures is None}
         for reason, name in list(reversed(reasons.items()))[:4]:
-            notice(f"{name}: {reason}").style("margin-top:12px")
+            notice(f"{name}: {explained(reason).words}").style("margin-top:12px")
+
+    def _now_row(self) -> None:
+        """The policy as it is, to compare with."""
+        if (figures := self.session.live.figures) is not None and self._now() is not None:
+            with box("tr", "now-row"):
+                text("your policy now", "strong", "td")
+                self._cells(figures)
+                text("", "", "td")
+
+    def _cells(self, figures: Figures) -> None:
+        for head, words in zip(
+            HEADS,
+            (
+                percent(figures.lost or 0),
+                percent(figures.exact),
+                percent(figures.now.prosecutor),
+                f"{figures.suppressed_rows:,}",
+            ),
+            strict=True,
+        ):
+            text(words, "num", "td", data_label=head)
 
     def _row(self, one: Candidate) -> None:
         figures = one.figures
         assert figures is not None
         with box("tr", data_candidate=one.name):
-            text(one.name, "", "td")
-            text(percent(figures.lost or 0), "num", "td")
-            text(percent(figures.exact), "num", "td")
-            text(percent(figures.now.prosecutor), "num", "td")
-            text(f"{figures.suppressed_rows:,}", "num", "td")
+            with box("td"):
+                text(f"at least {one.k} alike", "", "div")
+                text(f"by {one.method}", "tiny muted", "div")
+            self._cells(figures)
             with box("td"), box("div", "bar").style("flex-wrap:nowrap"):
                 text("Take it", "quiet", "button", type="button", data_take=one.name)
                 pinned = "Unpin" if one.name in self._pinned else "Pin"
@@ -269,7 +316,7 @@ class Compare(Screen):
             text("What is it still good for?", "", "h2")
             text(
                 "The same analyses of your table and of the release: how values are spread, which "
-                "columns go together, your own counts, and models that predict a column.",
+                "columns go together, cross tables that you need, and models that predict a column.",
                 "why",
                 "p",
             )
@@ -277,7 +324,7 @@ class Compare(Screen):
                 ui.select(
                     [NO_TARGET, *names], value=NO_TARGET, label="Predict", on_change=set_target
                 ).props("outlined dense options-dense").style("min-width:170px")
-                ui.input("Your own counts", placeholder="sex, region", on_change=set_counts).props(
+                ui.input(COUNTS, placeholder="such as sex, region", on_change=set_counts).props(
                     "outlined dense"
                 ).style("flex:1;min-width:180px")
                 button("Measure", self._measure, id="measure")
@@ -332,13 +379,9 @@ class Compare(Screen):
             return
         with box("div", "scroll"), box("table", "preview"):
             with box("thead"), box("tr"):
-                heads = (
-                    "",
-                    "values moved",
-                    "pairs changed by",
-                    "best model: table",
-                    "release",
-                )
+                predicted = any(one.prediction is not None for one in self._useful.values())
+                models = ("best model: table", "release") if predicted else ()
+                heads = ("", "values moved", "pairs changed by", *models)
                 for head in heads:
                     text(head, "tiny muted strong", "th").style("padding:8px 12px")
             with box("tbody"):
@@ -349,21 +392,25 @@ class Compare(Screen):
         if shown.pairs:
             text("Which columns go together", "", "h3")
             text(
-                "How much the association of each pair changed, from 0 to 1. Dark pairs are those "
-                "not to be trusted.",
+                "How much the association of each pair changed: 0 is as in your table, 1 is quite "
+                "different, and the bluer the cell the more. " + worst_pair(shown.pairs),
                 "why",
                 "p",
+                id="pairs",
             )
             chart = ui.echart(pairs_chart(shown.pairs, self.session.dark))
             names = {one.first for one in shown.pairs} | {one.second for one in shown.pairs}
             chart.style(f"height:{110 + 30 * len(names)}px;width:100%")
             chart.props["role"] = "img"
-            worst = max(shown.pairs, key=lambda pair: abs(pair.change))
             chart.props["aria-label"] = (
-                f"Change of {len(shown.pairs)} pairs, most of all {worst.first} and {worst.second}"
+                f"Change of {len(shown.pairs)} pairs. {worst_pair(shown.pairs)}"
             )
         for words in (*shown.notes, *shown.warnings):
-            notice(words)
+            notice(
+                NOT_COMPARED.sub(
+                    r"\1 cannot be compared: its labels do not say which", screen_words(words)
+                )
+            )
 
     def _use_row(self, name: str, one: "api.Utility") -> None:
         on = name == (self._looked_at or NOW)
@@ -373,6 +420,8 @@ class Compare(Screen):
             text(percent(one.mean_total_variation), "num", "td")
             text(f"{one.mean_pair_change:.2f}", "num", "td")
             best = None
+            if all(other.prediction is None for other in self._useful.values()):
+                return
             if one.prediction is not None and one.prediction.models:
                 best = max(one.prediction.models, key=lambda model: model.raw)
             for figure in (None, None) if best is None else (best.raw, best.release):
@@ -404,10 +453,48 @@ class Compare(Screen):
             common = sorted(count.shown, key=lambda cell: -max(cell.raw, cell.release))[:MOST_BARS]
             for cell in (one for one in count.shown if one in common):
                 with box("div", "pair", title=f"{cell.raw:,} → {cell.release:,.0f} rows"):
-                    text(", ".join(cell.values), "name")
+                    name = ", ".join(map(_once, cell.values))
+                    text(name, "name", title=name)
                     with box("span", "both"):
                         box("span", "before").style(f"width:{100 * cell.raw / most:.1f}%")
                         box("span", "after").style(f"width:{100 * cell.release / most:.1f}%")
+
+
+def worst_pair(pairs: "tuple[api.PairUtility, ...]") -> str:
+    """The pair that changed most, in a sentence."""
+    worst = max(pairs, key=lambda pair: abs(pair.change))
+    return f"Most changed: {worst.first} and {worst.second} ({abs(worst.change):.2f})."
+
+
+def _once(label: str) -> str:
+    """`40` for `40 to 40`."""
+    first, _, last = label.partition(" to ")
+    return first if first == last else label
+
+
+def verdict(known: list[Candidate], now: tuple[float, float] | None) -> str:
+    """Whether something that was tried beats the policy, in a sentence; empty where that is unknown."""
+    if now is None or not known:
+        return ""
+    if any(one.figures is not None and one.figures.sampled for one in known):
+        return ""  # figures of a sample and of the whole table are not of one measure
+    lost, chance = now
+    better = [
+        one
+        for one in known
+        if one.figures is not None
+        and one.figures.now.prosecutor <= chance + 1e-9
+        and _lost(one) < lost - 0.001
+    ]
+    if not better:
+        return (
+            "Yours is among the best: nothing that was tried loses less at this chance to be found."
+        )
+    best = min(better, key=_lost)
+    return (
+        f"At least {best.k} alike by {best.method} loses less, {percent(_lost(best))} in place of "
+        f"{percent(lost)}, at the same chance to be found or a smaller one."
+    )
 
 
 def best_of(known: list[Candidate]) -> list[Candidate]:

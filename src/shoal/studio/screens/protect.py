@@ -1,6 +1,7 @@
 """Protect: the guarantees, each with its sentence, its slider and what it costs."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
@@ -10,7 +11,7 @@ from nicegui import ui
 
 from shoal import api
 from shoal.errors import PolicyError, ShoalError
-from shoal.studio.charts import cost_chart
+from shoal.studio.charts import MARGIN, cost_chart
 from shoal.studio.constraints import (
     ConstraintText,
     constraints_in,
@@ -23,11 +24,12 @@ from shoal.studio.constraints import (
     without,
     without_preset,
 )
-from shoal.studio.page import box, button, edit, icon_button, notice, term, text
+from shoal.studio.page import box, button, edit, notice, term, text
 from shoal.studio.prices import PriceList
+from shoal.studio.remedies import explained
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
-from shoal.studio.tasks import CurvePoint, cost_curve
+from shoal.studio.tasks import SAMPLE_ROWS, CurvePoint, cost_curve
 from shoal.studio.words import figure_text, percent, words_for
 from shoal.studio.workers import CallCancelledError
 
@@ -37,6 +39,7 @@ CURVES: dict[str, tuple[float, ...]] = {
     "t": (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1),
 }
 """The figures at which a cost is computed; other models have eight between their ends."""
+INFORMATION_LOST = "Information lost"
 PAUSE = 0.4
 """Seconds without a step before costs are computed again."""
 
@@ -52,6 +55,14 @@ class _Shown:
 @cache
 def _preset_entries() -> tuple[api.Entry, ...]:
     return api.list_presets().entries
+
+
+def _by_size(entry: "api.Entry") -> tuple[str, int]:
+    """Presets by their words, and by the number in them."""
+    title = getattr(entry, "title", entry.name)
+    words = re.sub(r"\d+", "", title)
+    number = re.search(r"\d+", title)
+    return words, int(number[0]) if number else 0
 
 
 @cache
@@ -173,7 +184,7 @@ class Protect(Screen):
                 "p",
             )
             with box("div", "chips"):
-                for entry in _preset_entries():
+                for entry in sorted(_preset_entries(), key=_by_size):
                     assert isinstance(entry, api.PresetEntry)
                     on = entry.name in chosen
                     chip = text(
@@ -239,9 +250,8 @@ class Protect(Screen):
                         term(words.term, words.why)
                         if one.of is not None:
                             text(f"for the column {one.of}")
-                icon_button(
-                    "delete_outline", f"Remove {one.label}", lambda: self._remove(one)
-                ).classes("push")
+                remove = button("Remove", partial(self._remove, one), "quiet push")
+                remove.props["aria-label"] = f"Remove {words.title}: {one.label}"
             text(words.why, "why", "p")
             if one.figure is None:
                 notice("Its figure is not a number; set it in the policy.", "warn")
@@ -254,12 +264,12 @@ class Protect(Screen):
         now = _Shown(one, figure)
         low, high = min(words.low, figure), max(words.high, figure)
         sentence = text(words.sentence(figure, one.of, self._unit), "sentence", "p")
-        with box("div", "bar").style("flex-wrap:nowrap;gap:20px"):
+        with box("div", "bar").style(f"flex-wrap:nowrap;gap:0;padding-left:{MARGIN}px"):
             slider = ui.slider(min=low, max=high, step=words.step, value=figure)
             slider.props["aria-label"] = f"{words.title}: {one.label}"
             slider.style("flex:1")
             shown = text(figure_text(figure), "figure-now", data_figure=one.label)
-            shown.style("min-width:3ch;text-align:right")
+            shown.style(f"width:{MARGIN}px;text-align:right")
 
         def show(value: float) -> None:
             shown.set_text(figure_text(value))
@@ -309,12 +319,10 @@ class Protect(Screen):
     # -- costs
 
     def _chart(self, one: ConstraintText, figure: float) -> None:
-        chart = ui.echart(
-            cost_chart(self._curves.get(one.label, ()), figure, one.model, self.session.dark)
-        )
+        chart = ui.echart({})
         chart.style("height:150px;width:100%")
         chart.props["role"] = "img"
-        reason = text("", "why", "p").style("min-height:1.3em")  # little moves when it appears
+        reason = text("", "why", "p")
         self._charts[one.label] = (one, figure, chart, reason)
         self._describe(one.label)
 
@@ -326,17 +334,30 @@ class Protect(Screen):
     def _describe(self, label: str) -> None:
         one, figure, chart, reason = self._charts[label]
         points = self._curves.get(label, ())
+        other = _other_guarantee(points, one)
+        if other:  # nothing is known of this one
+            points = ()
+        opened = self.session.opened
+        sampled = opened is not None and opened.rows > SAMPLE_ROWS
+        title = (
+            f"Information lost, on a sample of {SAMPLE_ROWS:,} rows"
+            if sampled
+            else INFORMATION_LOST
+        )
+        title = "" if other else title if points else "Computing what it costs …"
         chart.options.clear()
-        chart.options.update(cost_chart(points, figure, one.model, self.session.dark))
-        chart.props["aria-label"] = _curve_words(points, one)
+        chart.options.update(cost_chart(points, figure, one.model, self.session.dark, title))
+        chart.props["aria-label"] = other or _curve_words(points, one)
         barred = [point for point in points if point.reason]
         certain = [point for point in barred if point.for_certain]
         if certain:
-            reason.set_text(f"Shaded: cannot be met. {certain[0].reason}")
+            failure = explained(certain[0].reason)
+            reason.set_text(f"Shaded: {failure.limit or f'cannot be met. {failure.words}'}")
         elif barred:
-            reason.set_text(f"Shaded: not met on the sample. {barred[0].reason}")
+            reason.set_text(f"Shaded: not met on the sample. {explained(barred[0].reason).words}")
         else:
-            reason.set_text("")
+            reason.set_text(other)
+        reason.set_visibility(bool(other or barred))
 
     def _compute_when_idle(self) -> None:
         if self._computing is not None and not self._computing.done():
@@ -432,6 +453,17 @@ class Protect(Screen):
                 "why",
                 "p",
             )
+
+
+def _other_guarantee(points: tuple[CurvePoint, ...], one: ConstraintText) -> str:
+    """Why nothing is known of a guarantee: another one cannot be met, whatever this one asks for."""
+    if not points or not all(point.reason for point in points):
+        return ""
+    failure = explained(points[0].reason)
+    if not failure.model or (failure.model, failure.of) == (one.model, one.of):
+        return ""
+    what = failure.of or words_for(failure.model).title
+    return f"Not computed while “{what}” cannot be met."
 
 
 def _left_out(share: float | None) -> str:

@@ -16,7 +16,7 @@ from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import Order, Written, write_release
 from shoal.studio.uncovered import alone_words, sentences
-from shoal.studio.words import step_text
+from shoal.studio.words import screen_words, step_text
 from shoal.studio.workers import CallCancelledError
 
 DATABASE = "database"
@@ -228,7 +228,7 @@ class Release(Screen):
         if live.figures is None or not self.session.may_be_written:
             return
         for words in (*sentences(live.figures.disclosure), *live.figures.warnings):
-            notice(words, "warn")
+            notice(screen_words(words), "warn")
         if words := self._to_confirm():
 
             def change(event: Any) -> None:

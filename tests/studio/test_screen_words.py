@@ -1,0 +1,97 @@
+"""What screens say in sentences follows from the figures."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from shoal.progress import ignore_event
+from shoal.studio import tasks
+from shoal.studio.charts import pairs_chart
+from shoal.studio.constraints import ConstraintText
+from shoal.studio.figures import ColumnFigures, Figures
+from shoal.studio.prices import is_better
+from shoal.studio.screens.coarsen import outcome_words
+from shoal.studio.screens.compare import verdict, worst_pair
+from shoal.studio.screens.protect import _other_guarantee
+from shoal.studio.screens.release import _taken_words
+from shoal.studio.tasks import Candidate, CurvePoint, PolicyText, Price
+from shoal.studio.words import screen_words
+from shoal.studio.worker import Tables
+
+POLICY = "columns: {age: quasi}\nconstraints: [{k: 3}]\nmethod: least-loss-partition\nseed: 1\n"
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
+    file = tmp_path_factory.mktemp("ages") / "ages.csv"
+    file.write_text("age\n" + "".join(f"{20 + i % 9}\n" for i in range(60)))
+    tables = Tables()
+    tasks.open_table(tables, ignore_event, str(file))
+    policy = PolicyText(POLICY, "policy.yaml", str(Path.cwd()))
+    return tasks.whole_figures(tables, ignore_event, policy)
+
+
+def test_hidden_values_are_not_called_coarser() -> None:
+    found = ColumnFigures(0.9, 0.0, 0.91, "16 wide")
+    words = "In the release: 0 % exact; 9 % coarser, typically 16 wide; 91 % not told (*)"
+    assert outcome_words(found) == words
+    assert outcome_words(ColumnFigures(0, 1, 0, "")) == "In the release: 100 % exact"
+
+
+def test_a_candidate_that_beats_the_policy_is_named(figures: Figures) -> None:
+    one = Candidate("mondrian", 5, replace(figures, lost=0.3))
+    chance = figures.now.prosecutor
+    assert verdict([one], (0.3, chance)).startswith("Yours is among the best")
+    said = verdict([one], (0.5, chance))
+    assert said.startswith("At least 5 alike by mondrian loses less, 30 % in place of 50 %")
+    assert verdict([one], (0.5, chance / 2)).startswith("Yours is among the best")
+    sampled = replace(one, figures=replace(figures, lost=0.1, sampled=20))
+    assert verdict([sampled], (0.5, 1.0)) == ""  # a sample's figure is not compared with the whole
+    assert verdict([], (0.5, 1.0)) == ""
+
+
+def test_pairs_have_no_empty_row() -> None:
+    pairs: Any = tuple(
+        SimpleNamespace(first=a, second=b, raw=0.5, release=0.5 + c, change=c)
+        for a, b, c in (("age", "sex", 0.1), ("age", "zip", -0.2), ("sex", "zip", 0.0))
+    )
+    assert worst_pair(pairs) == "Most changed: age and zip (0.20)."
+    chart = pairs_chart(pairs, dark=True)
+    assert chart["xAxis"]["data"] == ["age", "sex"]
+    assert chart["yAxis"]["data"] == ["sex", "zip"]
+
+
+def test_a_step_that_is_better_in_both_is_marked() -> None:
+    base = Price(0.5, 0.2, 0.1, 0, None)
+    assert is_better(base, Price(0.4, 0.2, 0.09, 0, None))
+    assert not is_better(base, Price(0.6, 0.1, 0.05, 0, None))
+    assert not is_better(base, Price(0.4, 0.3, 0.05, 0, None))
+
+
+def test_a_guarantee_is_not_blamed_for_another() -> None:
+    reason = (
+        "The table has 8 distinct values of disease, but l = 10 was required. The largest l it "
+        "allows is 8: lower l or add rows."
+    )
+    barred = tuple(CurvePoint(figure, None, reason, for_certain=True) for figure in (2.0, 5.0))
+    k, l = ConstraintText(0, "k", None, 5), ConstraintText(1, "l", "disease", 10)  # noqa: E741
+    assert _other_guarantee(barred, k) == "Not computed while “disease” cannot be met."
+    assert _other_guarantee(barred, l) == ""
+    assert _other_guarantee((CurvePoint(2, 0.1), *barred), k) == ""
+
+
+def test_a_name_that_is_taken_says_what_to_press() -> None:
+    error = "/a/b/t-release.csv exists already. Pass --force (in Python force=True) to replace it."
+    assert _taken_words(error) == (
+        "t-release.csv exists already; nothing was written. Tick “Replace what exists”, or choose "
+        "another name."
+    )
+    assert _taken_words("Something else.") == "Something else."
+
+
+def test_messages_take_the_words_of_the_screens() -> None:
+    said = screen_words("9 rows are suppressed; list fewer quasi columns.")
+    assert said == "9 rows are left out; list fewer columns that others may know."
