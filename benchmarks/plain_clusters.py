@@ -172,7 +172,8 @@ def k_clusters(kind, base, positions, counted, first, last, values, k, order, ta
     kind: (d,) 0 for ranges, 1 for sets, 2 for trees; values: (n, d) codes. By column and code, from
     base on: positions of ranges, and per level the first and last leaf of the node above. counted:
     from base + column on, the width of a label of 0, 1, ... values. With `tables` what each code costs
-    is worked out once a step, not for every row.
+    is worked out once a step, not for every row. Rows that equal a cluster without loss start
+    none where they are too few for another.
     """
     n, d = values.shape
     group = np.full(n, -1, np.int64)
@@ -183,11 +184,21 @@ def k_clusters(kind, base, positions, counted, first, last, values, k, order, ta
     wide, cost = np.zeros(d), np.zeros(base[d])
     at_code = values + base[:d]
     open_rows, n_open = np.arange(n), n
-    at = 0
+    home = np.full(n, -1, np.int64)
+    at = clusters = 0
     for c in range(most):
-        while group[order[at]] >= 0:
+        while at < n:
+            if group[order[at]] < 0:
+                equal = k if home[order[at]] < 0 else 0
+                for i in range(n_open if equal == 0 else 0):
+                    equal += group[open_rows[i]] < 0 and home[open_rows[i]] == home[order[at]]
+                if equal >= k:
+                    break
             at += 1
+        if at == n:
+            break
         row = order[at]
+        clusters, best = clusters + 1, 0.0
         low[c], high[c] = values[row], values[row]
         while True:
             group[row] = c
@@ -259,11 +270,22 @@ def k_clusters(kind, base, positions, counted, first, last, values, k, order, ta
                 if far < best:
                     best, row = far, other
             n_open = kept
+        if best == 0.0:
+            for i in range(n_open):
+                same = True
+                for j in range(d):
+                    same = same and values[open_rows[i], j] == values[order[at], j]
+                if same and home[open_rows[i]] < 0:
+                    home[open_rows[i]] = c
+    for row in order:
+        if group[row] < 0 and home[row] >= 0:
+            group[row] = home[row]
+            size[home[row]] += 1
     for row in order:
         if group[row] >= 0:
             continue
         best, into = np.inf, -1
-        for c in range(most):
+        for c in range(clusters):
             far = 0.0
             for j in range(d):
                 # a code that the label covers costs its width as it is

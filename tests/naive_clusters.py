@@ -170,7 +170,8 @@ def k_clusters(
     order: Sequence[int],
     required: int = 0,
 ) -> list[list[int]]:
-    """Clusters by least NCP: `least` rows, then more of them until it holds; then what is left.
+    """Clusters by least NCP: `least` rows, then more of them until it holds; then what is left. Rows
+    that equal the first row of a cluster without loss start none if they are too few for another.
 
     required: values of the first sensitive column that the last of `least` rows bring if it lacks them.
     """
@@ -186,8 +187,11 @@ def k_clusters(
     def new(group: Sequence[int], i: int) -> bool:
         return any(s[i] is not None and s[i] not in {s[g] for g in group} for s in sensitive)
 
+    free: dict[Row, Cluster] = {}
     for start in order:
         if start not in left or len(left) < least:
+            continue
+        if rows[start] in free and sum(rows[i] == rows[start] for i in left) < least:
             continue
         left.remove(start)
         grown = Cluster([start], single(rows[start]))
@@ -205,9 +209,14 @@ def k_clusters(
             grown = Cluster([*grown.rows, near], merged(columns, grown.label, single(rows[near])))
         else:
             done.append(grown)
+            if sum(ncp(c, x) for c, x in zip(columns, grown.label, strict=True)) == 0:
+                free.setdefault(rows[start], grown)
             continue
         left.update(grown.rows)
         break
+    for i in [i for i in order if i in left and rows[i] in free]:
+        free[rows[i]].rows.append(i)
+        left.remove(i)
     for i in order:
         if i in left:
             home = min(done, key=lambda cluster: added(cluster, i))

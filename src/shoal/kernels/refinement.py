@@ -314,7 +314,8 @@ def _exchange(
 ) -> int:
     """Look at the rows from place `begin` of an order on: a row moves to another group, changes places
     with a row there, or leaves its place to it and goes to a third one. The best change is made if it
-    raises the loss by less than is drawn.
+    raises the loss by less than is drawn. Rows whose group loses nothing can win nothing, and are only
+    looked at from others.
 
     place: (n,) where each row is in the order. allowed: (DRAWS,) by how much the loss may rise, or less.
     judged: every group changes once at most, and the pass ends after `most` changes. Returns the place
@@ -331,7 +332,7 @@ def _exchange(
             return i
         row = order[i]
         g = group[row]
-        if changed[g]:
+        if changed[g] or cost[n + g] == 0:
             continue
         here, size = cost[n + g], rows[g]
         limit = allowed[mix(seed, np.uint64(i)) % np.uint64(DRAWS)]

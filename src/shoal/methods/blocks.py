@@ -97,16 +97,21 @@ def _refined_best(
     progress: Progress,
 ) -> Grouping:
     """The groups, refined; or the best that was refined from one of the method's other starts."""
+
+    def lost(some: Grouping) -> tuple[int, int]:
+        """The loss, and the suppressed rows: where columns have no importance, these lose nothing."""
+        return loss_of(cells, some, method.weights), int((some.group == SUPPRESSED).sum())
+
     best: Grouping | None = None
-    least, may = 0, requirement.may_suppress
+    least, may = (0, 0), requirement.may_suppress
     for required, start in method.starts(cells, requirement):
         if may is not None and int((start.group == SUPPRESSED).sum()) > may:
             continue
         found = refined(cells, required, start, passes, seed, lambda _: progress(0), method.weights)
-        loss = loss_of(cells, found, method.weights)
+        loss = lost(found)
         if best is None or loss < least:
             best, least = found, loss
-    if best is None or least > loss_of(cells, grouping, method.weights):
+    if best is None or least > lost(grouping):
         return refined(cells, requirement, grouping, passes, seed, progress, method.weights)
     progress(1.0)
     return best

@@ -66,7 +66,9 @@ class KClustering(BlockMethod):
     first once it is large enough, or as soon as there is no more room for others; and larger clusters
     are tried too. The grouping that loses least is kept. Rows left at the end join the cluster to which
     they add least, among those that hold with them; a row that fits nowhere is suppressed. The order in
-    which rows start clusters is random: it comes from the seed.
+    which rows start clusters is random: it comes from the seed. Where a cluster of equal rows loses
+    nothing, and those of them that are left are too few for another, they start none: others may need
+    them, and in the end they join it.
 
     Source: our own sibling of L-clustering, with NCP for its loss and no merging.
     """
@@ -190,6 +192,7 @@ class _Clusters:
         most = cells.n_rows // requirement.min_rows + 1
         self.labels, self.sizes = empty_labels(self.columns, most), np.zeros(most, np.int64)
         self.group = np.full(cells.n_rows, SUPPRESSED, np.int32)
+        self.lossless = np.full(cells.n_cells, NONE, np.int32)
         self.n = 0
         shares = np.array([requirement.max_shares[name] for name in requirement.columns], float)
         self.rows = ClusterRows(
@@ -218,7 +221,8 @@ class _Clusters:
             before = self.n
             at, self.n = grow_all(
                 self.columns, self.pool, self.growing, self.rows, self.order, at,
-                self.least, number(self.when), self.group, self.labels, self.sizes, self.n, STRIDE,
+                self.least, number(self.when), self.group, self.labels, self.sizes,
+                self.lossless, self.n, STRIDE,
             )  # fmt: skip
             progress(self.n / len(self.sizes))
 
@@ -248,10 +252,14 @@ class _Clusters:
         )  # fmt: skip
 
     def assign_rest(self) -> None:
-        """Each row left, in the random order, joins the nearest cluster that holds with it."""
+        """Each row left joins its equals where these lose nothing, or else, in the random order, the
+        nearest cluster that holds with it."""
         always = self.requirement.holds_when_joined
         far = np.zeros(len(self.sizes))
         cell_of = np.repeat(np.arange(self.cells.n_cells), self.cells.counts)
+        equal = np.flatnonzero((self.group == SUPPRESSED) & (self.lossless[cell_of] != NONE))
+        self.group[equal] = self.lossless[cell_of[equal]]
+        self.sizes += np.bincount(self.group[equal], minlength=len(self.sizes))
         for row in self.order[self.group[self.order] == SUPPRESSED]:
             codes = self.pool.codes[cell_of[row]]
             c = int(distances(self.columns, self.labels, self.sizes, self.n, codes, far))
@@ -332,6 +340,21 @@ class ClusterRows(NamedTuple):
     """(values,) how many rows have the value, of those that the cluster has met."""
     full: Ints
     """(values,) the last cluster that could take no more rows with the value."""
+
+
+@inner
+def may_start(pool: RowPool, lossless: Codes, row: int, rows: int) -> bool:
+    """Whether a row is open, and its equals form no cluster yet, or are enough for one more."""
+    if pool.taken[row] != OPEN:
+        return False
+    cell, equal = pool.atom_cell[pool.atom_of[row]], 0
+    if lossless[cell] == NONE:
+        return True
+    for atom in range(pool.cell_atoms[cell], pool.cell_atoms[cell + 1]):
+        equal += pool.alive[atom]
+        if equal >= rows:
+            return True
+    return False
 
 
 @inner
@@ -510,24 +533,34 @@ def grow_all(
     group: Codes,
     label: Label,
     sizes: Ints,
+    lossless: Codes,
     n: int,
     most: int,
 ) -> tuple[int, int]:
     """Grow up to `most` clusters of so many rows or more, and with all values that they need; the place
-    in `order` and clusters so far. The place is the end where no more cluster has what it needs."""
+    in `order` and clusters so far. The place is the end where no more cluster has what it needs.
+
+    lossless: (cells,) a cluster of these rows that loses nothing, or NONE; see `may_start`.
+    """
     left = 0
     for row in range(len(group)):
         left += pool.taken[row] == OPEN
     for _ in range(most):
+        while at < len(order) and not may_start(pool, lossless, number(order[at]), rows):
+            at += 1
         if left < rows or at == len(order):
             break
-        while pool.taken[order[at]] != OPEN:
-            at += 1
+        cell = pool.atom_cell[pool.atom_of[order[at]]]
         start(columns, pool, growing, cluster, number(order[at]))
         if not grow_to(columns, pool, growing, cluster, rows, when, truth(False), truth(True)):
             return len(order), n
         left -= cluster.size[0]
         settle(growing, cluster, group, label, sizes, n)
+        lost = 0.0
+        for j in range(len(columns.kind)):
+            lost += growing.label.width[0, j]
+        if lost == 0.0 and lossless[cell] == NONE:
+            lossless[cell] = n
         n += 1
     return at, n
 
