@@ -39,7 +39,7 @@ TREES = 50
 """Trees of a random forest."""
 SCORED_TREES = 20
 """Trees of a single score, by which releases are ranked: on Adult it differs from that of 50 trees by
-less than a quarter of the noise of so many test rows."""
+up to a third of the noise of so many test rows."""
 
 Features = npt.NDArray[np.float32]
 
