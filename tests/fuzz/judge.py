@@ -775,7 +775,8 @@ def statistic(
         as_written = column.settings.get("kind") == "unordered"
 
         def counted(value: Text) -> Any:
-            return value if value is None or as_written else place(column, value) or value
+            at = None if value is None or as_written else place(column, value)
+            return value if at is None else at
 
         votes: dict[Any, Fraction] = defaultdict(Fraction)
         for value, weight in zip(values, weights, strict=True):

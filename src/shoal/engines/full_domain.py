@@ -26,7 +26,7 @@ from shoal.evidence.generality import sensitive_rows_by_level
 from shoal.hierarchy.text import text_of
 from shoal.metrics.base import ReleaseView, Sums
 from shoal.metrics.recognition_rate import RecognitionRate
-from shoal.publish.labels import ANY, labels_of
+from shoal.publish.labels import ANY, labels_of, stars
 
 MAX_CELLS = 5_000_000
 """Distinct combinations of quasi-identifiers and sensitive values that this process can hold."""
@@ -119,6 +119,9 @@ class CellLabels:
     """(cells,) the group of each in the first set of columns."""
     suppressed: Bools
     """(cells,) whether its rows are in no group at all."""
+    lost: Bools
+    """(cells,) whether nothing of its rows is published: they are in no group, or every cell of theirs
+    reads `*`."""
 
     @property
     def has_stars(self) -> bool:
@@ -155,8 +158,10 @@ def label_cells(
     sizes = _class_sizes(texts, label[~suppressed], cells.counts[~suppressed])
     group = groupings[0].group[heads].astype(np.int32)
     index = cell_index(cells)
+    top = [stars(texts[column])[label[:, column]] for column in range(d)]
+    lost = suppressed | (small & np.all(top, axis=0))
     found = CellLabels(
-        index, tuple(texts), label, outcome.astype(np.int8), sizes, group, suppressed
+        index, tuple(texts), label, outcome.astype(np.int8), sizes, group, suppressed, lost
     )
     return found, spans
 

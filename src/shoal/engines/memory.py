@@ -331,7 +331,7 @@ class MemoryEngine(Engine):
             groupings,
             spans,
             published.classes,
-            self._suppressed,
+            published.suppressed if isinstance(published, PublishedRows) else self._suppressed,
             None if apart else cells.target,
             weights=policy.method.weights,
             formed=formed,

@@ -310,7 +310,9 @@ class RelationalEngine(Engine):
         with passing(self.session, progress, 0, 1, None):
             found = self._measure_fragments() if self._cells is None else self._measure_cells()
         found = replace(found, weighted=self._weighted())
-        withheld = 0 if self._policy.suppressed == "starred" else found.suppressed_rows
+        # of rows suppressed in some columns alone nothing may be left, but they are not withheld
+        gone = found.suppressed_rows if self._cells is None else int(self._suppressed.sum())
+        withheld = 0 if self._policy.suppressed == "starred" else gone
         self._published_rows = found.rows - withheld
         self._losses = found.column_loss
         return found
@@ -522,10 +524,8 @@ class RelationalEngine(Engine):
         session.map(PUBLISHED, select(ENCODED, needed), seen, make.schema.append(FOUND))
         weights = policy.method.weights
         classes = len(labelled.sizes)
-        target = cells.target
-        self._parts = ReleaseView(
-            cells, groupings, spans, classes, self._suppressed, target, weights
-        )
+        target, lost = cells.target, np.repeat(labelled.lost, cells.counts)
+        self._parts = ReleaseView(cells, groupings, spans, classes, lost, target, weights)
         self._sensitive, self._labelled_sizes = sensitive, labelled.sizes
 
     def _measure_cells(self) -> Measured:

@@ -173,17 +173,21 @@ def with_presets(table: ReleaseTable, policy: Policy, verdict: Verdict) -> Verdi
 
 
 def with_starred(table: ReleaseTable, policy: Policy, verdict: Verdict) -> Verdict:
-    """The verdict with the number of suppressed rows, where these are published and limited.
+    """The verdict with the number of suppressed rows, where some are published and limited.
 
     Where nothing but quasi-identifiers is published, a class that is generalised to the top reads like
-    suppressed rows. So many rows as a class must have are taken for one.
+    suppressed rows. So many rows as a class must have are taken for one; and any number where
+    constraints are on different columns, since fewer rows than a class has may be at the top of all.
     """
-    if policy.suppressed != "starred" or policy.suppression is None or policy.publish == "anatomy":
+    if policy.suppression is None or policy.publish == "anatomy":
+        return verdict
+    if not suppressible_components(policy):
         return verdict
     starred = table.starred_rows(columns_to_verify(policy, table.names))
-    smallest = max(model.min_rows for model in policy.constraints)
-    if starred >= smallest and set(table.names) <= set(policy.quasi):
-        starred = 0
+    if set(table.names) <= set(policy.quasi):
+        smallest = max(model.min_rows for model in policy.constraints)
+        on_all = all(set(m.quasi_of(policy.quasi)) == set(policy.quasi) for m in policy.constraints)
+        starred = starred if on_all and starred < smallest else 0
     return replace(verdict, starred=StarredRows(starred, table.n_rows, policy.suppression))
 
 

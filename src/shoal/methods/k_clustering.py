@@ -40,6 +40,7 @@ from shoal.methods.base import (
 )
 from shoal.methods.clustering import STRIDE, copied, growing_cluster, pool_of
 from shoal.methods.refinement import loss_of
+from shoal.methods.repair import holding_alone
 from shoal.models.requirement import Requirement
 from shoal.threads import each
 
@@ -178,7 +179,11 @@ def grown(beginning: _Beginning, least: int, when: int, progress: Progress) -> G
             "No cluster of rows holds all of the policy's constraints together: loosen them."
         )
     clusters.assign_rest()
-    return Grouping(clusters.group, clusters.n, tuple(range(len(clusters.cells.domains))))
+    columns = tuple(range(len(clusters.cells.domains)))
+    found = Grouping(clusters.group, clusters.n, columns)
+    found = holding_alone(clusters.cells, clusters.requirement, found)
+    # all rows together hold, or `check_feasible` would have said so
+    return found if found.n_groups else Grouping(np.zeros_like(clusters.group), 1, columns)
 
 
 class _Clusters:

@@ -7,6 +7,7 @@ requirement with it; rows that fit nowhere are suppressed.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import costs_of
-from shoal.encoding.grouping import SUPPRESSED, Grouping
+from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.kernels.labels import empty_labels, nearest_label, widen, widen_all
 from shoal.methods.base import counts_of_runs
 from shoal.models.requirement import Requirement
@@ -80,11 +81,9 @@ def repaired(cells: Cells, requirement: Requirement, group_rows: GroupRows, seed
         if not good:
             good, pool = _dealt(cells, requirement, pool)
         runs = insert(cells, requirement, good, pool)
-        runs = _settled(cells, requirement, runs)
-    group = np.full(cells.n_rows, SUPPRESSED, np.int32)
-    n_groups = len(runs.starts) - 1
-    group[runs.rows] = np.repeat(np.arange(n_groups, dtype=np.int32), runs.sizes)
-    return Grouping(group, n_groups, tuple(range(len(cells.domains))))
+        runs = _holding_alone(cells, requirement, runs)
+    group = _numbered(runs, cells.n_rows)
+    return Grouping(group, len(runs.starts) - 1, tuple(range(len(cells.domains))))
 
 
 def _seed(seed: int, number: int) -> int:
@@ -142,7 +141,26 @@ def _dealt(cells: Cells, requirement: Requirement, pool: Codes) -> tuple[Runs, C
     return Runs(pool[:0], np.zeros(1, np.int64)), pool
 
 
-def _settled(cells: Cells, requirement: Requirement, runs: Runs) -> Runs:
+def holding_alone(cells: Cells, requirement: Requirement, grouping: Grouping) -> Grouping:
+    """Without the groups that break a model once they are compared with the rows kept alone: models
+    that compare groups with the table see it without suppressed rows, as everybody else does."""
+    if not any(model.compares_with_table for model in requirement.models):
+        return grouping
+    every = Runs(*rows_by_group(grouping.group, grouping.n_groups))
+    runs = _holding_alone(cells, requirement, every)
+    if len(runs.starts) == len(every.starts):
+        return grouping
+    return replace(grouping, group=_numbered(runs, cells.n_rows), n_groups=len(runs.starts) - 1)
+
+
+def _numbered(runs: Runs, n_rows: int) -> Codes:
+    """(n_rows,) the group of each canonical row."""
+    group = np.full(n_rows, SUPPRESSED, np.int32)
+    group[runs.rows] = np.repeat(np.arange(len(runs.starts) - 1, dtype=np.int32), runs.sizes)
+    return group
+
+
+def _holding_alone(cells: Cells, requirement: Requirement, runs: Runs) -> Runs:
     """Without the groups that break a model once they are compared with the rows kept alone."""
     while runs and len(runs.rows) < cells.n_rows:
         totals = cells.totals_of_rows(runs.rows)

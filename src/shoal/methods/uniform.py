@@ -27,6 +27,7 @@ from shoal.errors import Infeasible
 from shoal.methods.base import Method, Progress, counts_of_runs
 from shoal.methods.blocks import group_rows, refine_rows
 from shoal.methods.people import LabelsOf, covering_labels
+from shoal.methods.repair import holding_alone
 from shoal.metrics.ncp import label_losses
 from shoal.models.requirement import Requirement
 from shoal.publish.cut import (
@@ -151,6 +152,8 @@ def refine_uniformly(
         formed.append((rows, its))
         progress(len(formed) / len(strata.parts))
     groupings = _joined(strata.cells.n_rows, formed)
+    if not _hold_alone(strata.cells, requirement, groupings):
+        return found
     return replace(found, groupings=strata.in_table(groupings))
 
 
@@ -451,7 +454,18 @@ class _Search:
                 self._method, part, required, self._seed, lambda _: None, self._labels_as_read
             )
             formed.append((rows, found))
-        return strata, _joined(strata.cells.n_rows, formed)
+        groupings = _joined(strata.cells.n_rows, formed)
+        if not _hold_alone(strata.cells, requirement, groupings):
+            raise Infeasible(NOT_HELD)
+        return strata, groupings
+
+
+def _hold_alone(cells: Cells, requirement: Requirement, groupings: tuple[Grouping, ...]) -> bool:
+    """Whether the groups of all strata hold once they are compared with the rows kept alone; a method
+    knows only what it suppressed in its own."""
+    if len(groupings) != 1:
+        return True
+    return holding_alone(cells, requirement, groupings[0]).n_groups == groupings[0].n_groups
 
 
 def loss_under(cells: Cells, groupings: Sequence[Grouping], cuts: Cuts) -> float:

@@ -15,7 +15,7 @@ from shoal.encoding.cells import Cells, pack
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, rows_by_group
 from shoal.hierarchy.text import text_of
 from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
-from shoal.publish.labels import ANY, Labels, labels_of
+from shoal.publish.labels import ANY, Labels, labels_of, stars
 from shoal.threads import each
 
 Labelling = Callable[[Grouping, Spans], list[Labels]]
@@ -33,7 +33,8 @@ class PublishedRows:
     classes: int
     """Different combinations of labels."""
     suppressed: Bools
-    """(n_rows,) canonical rows that are suppressed in every column."""
+    """(n_rows,) canonical rows of which nothing is published: in no group, or with a star in every
+    cell, since they are suppressed in some columns and generalised to the top in the others."""
     sizes: Ints
     """(classes,) rows of each class."""
     blank: Bools
@@ -89,12 +90,22 @@ def assemble(
 
     columns = each(coded, range(len(names)), cells.n_rows)
     published = dict(zip(names, columns, strict=True))
+    if blank.any():
+        suppressed |= blank & _at_top(labels, groups)
     for name, column in (personal or {}).items():
         published[name] = _starred(column.take(pa.array(order)), blank[order])
     sizes = np.bincount(classes[classes != SUPPRESSED], minlength=n_classes)
     return PublishedRows(
         cells.rows[order], published, n_classes, suppressed, sizes, blank[order], classes[order]
     )
+
+
+def _at_top(labels: Sequence[Labels], groups: Sequence[Codes]) -> Bools:
+    """(n_rows,) canonical rows whose label is `*` in every column."""
+    found = np.ones(len(groups[0]), np.bool_)
+    for label, group in zip(labels, groups, strict=True):
+        found &= stars(label.texts)[label.of_group[group]]
+    return found
 
 
 def _starred(column: pa.DictionaryArray, blank: Bools) -> pa.DictionaryArray:

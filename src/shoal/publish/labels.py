@@ -39,6 +39,12 @@ class Labels:
     """(g,) which of them each group has."""
 
 
+def stars(texts: pa.Array) -> Bools:
+    """(m,) which of these labels is `*`."""
+    found: Bools = pc.fill_null(pc.equal(texts, ANY), False).to_numpy(zero_copy_only=False)
+    return found
+
+
 def labels_of(domain: Domain, spans: Spans, j: int) -> Labels:
     """The labels of the groups in one column, the j-th of the grouping."""
     if domain.kind == Kind.RANGE:
