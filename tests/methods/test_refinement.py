@@ -15,9 +15,12 @@ import shoal
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible, PolicyError
+from shoal.kernels import refinement as kernels
+from shoal.kernels.jit import interpreting
 from shoal.kernels.refinement import (
     CHAIN,
     DISSOLVE,
+    FAR,
     FORM,
     MOVE,
     RECUT,
@@ -221,12 +224,62 @@ def test_neighbours_of_a_new_group_are_those_of_a_plain_search(
     order = rng.permutation(n).astype(np.int32)
     for i in range(n):
         free = len(block.rows) - 1  # one group more than are needed
-        change = gather_near(block, order, i, free, k)
+        change = gather_near(block, order, i, free, k, FAR)
         expected = gathered(table, group.tolist(), order.tolist(), i, k)
         if expected is None:
-            assert change == np.iinfo(np.int64).max >> 2
-        else:
-            assert (block.listed[:k].tolist(), change) == expected
+            assert change >= FAR
+            continue
+        assert (block.listed[:k].tolist(), change) == expected
+        assert gather_near(block, order, i, free, k, change + 1) == change
+        for limit in (change, change - 1, change // 2, 2 * change, 0):
+            assert (gather_near(block, order, i, free, k, limit) < limit) == (change < limit)
+
+
+def test_groups_that_cannot_be_formed_are_passed_over_and_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    texts = pa.array([str(i) for i in range(40)], pa.string())
+    places = np.arange(40, dtype=np.int64) * (naive.UNIT // 39)
+    losses = _losses([Domain("a", Kind.RANGE, texts, -1, places)] * 2, np.ones(2))
+    codes = rng.integers(0, 40, (90, 2)).astype(np.int32)
+    codes = codes[np.lexsort(codes.T)]
+    group = np.repeat(np.arange(18), [4] * 9 + [6] * 9).astype(np.int32)
+
+    def after_passes() -> tuple[list[int], int]:
+        block = new_block(losses, codes, group, 4)
+        relabel_all(block)
+        warmth = refinement.block_loss(block) / 900
+        for turn in range(4):
+            order = np.argsort(codes[:, turn % 2], kind="stable").astype(np.int32)
+            look_once(block, order, 4, warmth if turn < 2 else 0.0, turn, None)
+        return block.group.tolist(), int(block.used[FORM])
+
+    with interpreting():
+        found = after_passes()
+        monkeypatch.setattr(kernels, "stranded", lambda *_: 0)
+        assert after_passes() == found
+    assert found[1] > 0
+
+
+@examples(15)
+@given(table=coded_tables(), k=st.integers(2, 4), l=st.integers(1, 3))
+def test_values_counted_by_the_kernel_are_judged_as_the_requirement_judges_them(
+    table: Coded,
+    k: int,
+    l: int,  # noqa: E741 - the model's own letter
+) -> None:
+    requirement = Requirement((K(k), L(l, "illness")))
+    try:
+        (first,) = KClustering().group(table.cells, requirement, 1, lambda _: None)
+    except Infeasible:
+        assume(False)
+    assert requirement.only_counts_values
+    found = refined(table.cells, requirement, first, 4, 2, lambda _: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Requirement, "only_counts_values", False)
+        asked = refined(table.cells, requirement, first, 4, 2, lambda _: None)
+    assert found.group.tolist() == asked.group.tolist()
 
 
 def census(n: int, seed: int = 0) -> pa.Table:

@@ -30,7 +30,7 @@ MERGED = 6
 FAR = int(np.iinfo(np.int64).max) >> 2
 """More than any loss."""
 LOWEST, HIGHEST = int(np.iinfo(np.int32).min), int(np.iinfo(np.int32).max)
-COLLECT, RELABEL, TAKE_BACK, EXCHANGE = 7, 8, 9, 10
+COLLECT, RELABEL, TAKE_BACK, EXCHANGE, JUDGE = 7, 8, 9, 10, 11
 """What else a block is asked to do."""
 NUMBER = 0
 """Places in `Block.log_end`: changes that wait for the requirement; and rows in them."""
@@ -69,6 +69,10 @@ class Block(NamedTuple):
     """(n, d) the codes of each row."""
     losses: Losses
     """What labels lose."""
+    values: Codes
+    """(n, sensitive columns) the values of each row, numbered through all columns; NONE if missing."""
+    required: Ints
+    """(sensitive columns,) the different values that a group must have at least, for `judge_values`."""
     group: Codes
     """(n,) the group of each row."""
     head: Codes
@@ -96,9 +100,11 @@ class Block(NamedTuple):
     seen: Ints
     """Room: how often a group has each member of each SET, at costs.seen + code."""
     sums: Ints
-    """(2, n + 1) room: what the first rows of a group lose, from either end."""
+    """(3, n + 1) room: what the first rows of a group lose, from either end."""
     listed: Codes
     """(n,) room, at least 2 * REACH: rows of one or two groups, or groups."""
+    met: Ints
+    """(values + 1,) room: when each value was met last, and in the end the time: that counts groups."""
     changed: Bools
     """(g,) whether a group was changed, and the requirement not asked since."""
     log: Codes
@@ -538,17 +544,19 @@ def transfer(block: Block, row: int, to: int) -> int:
 
 
 @inner
-def gather_near(block: Block, order: Codes, i: int, free: int, least: int) -> int:
+def gather_near(block: Block, order: Codes, i: int, free: int, least: int, limit: int) -> int:
     """List `least` neighbours of the row at place i that lose least together, from its own group and
     from groups with rows to spare. Returns what the loss changes at most, without that of its own
-    group; or a number that is too large."""
+    group; or a number from `limit` on where it is that much."""
     n, row = len(order), order[i]
     group, rows, cost, listed = block.group, block.rows, block.cost, block.listed
     g, reach = group[row], max(2 * REACH, least)
     listed[0] = row
     widen_label(block, number(free), number(row), truth(True))
-    # the neighbours that may be taken, and what changes where they leave
-    near, leaving, n_near = block.sums[0], block.sums[1], 0
+    # the neighbours that may be taken, what changes where they leave, and what the new group loses with
+    # them at least: it only grows wider
+    near, leaving, joint, n_near = block.sums[0], block.sums[1], block.sums[2], 0
+    saves, spare = 0, 0  # no row that leaves saves more; so many may leave
     for step in range(1, 2 * reach + 1):
         place = i + (step + 1) // 2 if step % 2 else i - step // 2
         if place < 0 or place >= n:
@@ -559,23 +567,35 @@ def gather_near(block: Block, order: Codes, i: int, free: int, least: int) -> in
             continue
         near[n_near] = s
         leaving[n_near] = -cost[n + h]
+        joint[n_near] = 0
         if h != g:
             leaving[n_near] = (rows[h] - 1) * cost[s] - rows[h] * cost[n + h]
+            saves = max(saves, cost[n + h], -leaving[n_near])
+            has = 0
+            for e in range(n_near):
+                has += 1 if group[near[e]] == h else 0
+            spare += 1 if has < rows[h] - least else 0
+        else:
+            spare += 1
         n_near += 1
+    if spare < least - 1:
+        return limit
     mine, left = 0, 0
     for size in range(1, least):
+        if least * mine + left - (least - size) * saves >= limit:
+            return limit
         best, at_best, wide = FAR, NONE, 0
         for e in range(n_near):
             if leaving[e] == FAR:
                 continue
             bound = mine + (best - leaving[e] - 1) // least + 1
-            if bound <= 0:
+            if bound <= joint[e]:
                 continue
-            joint = joined_loss(block, number(n + free), number(near[e]), number(bound))
-            if joint < bound:
-                best, at_best, wide = least * (joint - mine) + leaving[e], e, joint
+            joint[e] = joined_loss(block, number(n + free), number(near[e]), number(bound))
+            if joint[e] < bound:
+                best, at_best, wide = least * (joint[e] - mine) + leaving[e], e, joint[e]
         if at_best == NONE:
-            return FAR
+            return limit
         row = near[at_best]
         h = group[row]
         listed[size] = row
@@ -616,9 +636,27 @@ def widen_label(block: Block, g: int, row: int, first: bool) -> None:
 
 
 @inner
+def stranded(block: Block, place: Codes, i: int, row: int, least: int) -> int:
+    """What it costs to move those rows of a group that are no neighbours of its row at place i to the
+    groups that were last found to be near; FAR where one of them has none."""
+    group, rows = block.group, block.rows
+    g, reach, total = group[row], max(2 * REACH, least), 0
+    s = block.head[g]
+    while s != NONE:
+        if abs(place[s] - i) > reach:
+            h = block.near[s]
+            if not (h != NONE and h != g and rows[h] > 0 and not block.changed[h]):
+                return FAR
+            total += block.added[s]
+        s = block.after[s]
+    return total
+
+
+@inner
 def _form(
     block: Block,
     order: Codes,
+    place: Codes,
     least: int,
     allowed: Ints,
     seed: np.uint64,
@@ -628,6 +666,8 @@ def _form(
     """Form new groups around rows that lose more than the average: of neighbours, from groups with
     rows to spare. Where too few rows are left in the row's own group, they go to the groups that were
     last found to be near.
+
+    place: (n,) where each row is in the order.
     """
     n = len(order)
     group, rows, cost, changed, log_end = (
@@ -651,8 +691,11 @@ def _form(
         if free == len(rows):
             return
         limit = allowed[mix(seed, np.uint64(i)) % np.uint64(DRAWS)]
-        change = gather_near(block, order, number(i), number(free), least)
-        if change - rows[g] * cost[n + g] >= limit:
+        bound = limit + rows[g] * cost[n + g]
+        if rows[g] == least:
+            bound -= stranded(block, place, number(i), number(order[i]), least)
+        change = gather_near(block, order, number(i), number(free), least, number(bound))
+        if change >= bound:
             continue
         mine = 0
         for e in range(least):
@@ -878,6 +921,45 @@ def _take_back(block: Block, refused: Bools) -> None:
     block.log_end[:] = 0
 
 
+@inner
+def has_values(block: Block, g: int) -> bool:
+    """Whether a group has as many different values as it must."""
+    required, values, met = block.required, block.values, block.met
+    clock = len(met) - 1
+    for a in range(len(required)):
+        met[clock] += 1
+        now, lacks = met[clock], required[a]
+        row = block.head[g]
+        while row != NONE and lacks > 0:
+            value = values[row, a]
+            if value != NONE and met[value] != now:
+                met[value] = now
+                lacks -= 1
+            row = block.after[row]
+        if lacks > 0:
+            return False
+    return True
+
+
+@inner
+def _judge(block: Block, refused: Bools, least: int) -> None:
+    """Take back the changes that leave a group with too few rows or values, and forget the others."""
+    log, changed = block.log, block.changed
+    for change in range(block.log_end[NUMBER]):
+        refused[change] = False
+    for at in range(block.log_end[ROWS]):
+        change = log[0, at]
+        for side in range(2):
+            g = log[2, at] if side == 0 else block.group[log[1, at]]
+            if changed[g]:
+                changed[g] = False  # every group is looked at once
+                if 0 < block.rows[g] < least or (
+                    block.rows[g] > 0 and not has_values(block, number(g))
+                ):
+                    refused[change] = True
+    _take_back(block, refused)
+
+
 @in_place
 def _work(
     block: Block,
@@ -907,9 +989,11 @@ def _work(
     elif what == DISSOLVE:
         _dissolve(block, allowed, seed, judged, most)
     elif what == FORM:
-        _form(block, order, least, allowed, seed, judged, most)
+        _form(block, order, place, least, allowed, seed, judged, most)
     elif what == TAKE_BACK:
         _take_back(block, refused)
+    elif what == JUDGE:
+        _judge(block, refused, least)
     return 0
 
 
@@ -950,6 +1034,14 @@ def take_back(block: Block, refused: Bools) -> None:
     _do(block, TAKE_BACK, refused=refused)
 
 
+def judge_values(block: Block, refused: Bools, least: int) -> None:
+    """Undo the changes that leave a group with too few rows or values, and forget the others.
+
+    refused: (n,) room.
+    """
+    _do(block, JUDGE, refused=refused, least=least)
+
+
 def split(block: Block, least: int, judged: bool) -> int:
     """Cut groups in two where that loses nothing; returns how many were cut. See `_split`."""
     return _do(block, SPLIT, least=least, judged=judged)
@@ -963,6 +1055,7 @@ def dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: i
 def form(
     block: Block,
     order: Codes,
+    place: Codes,
     least: int,
     allowed: Ints,
     seed: np.uint64,
@@ -972,7 +1065,7 @@ def form(
     """Form new groups around rows that lose more than the average. See `_form`."""
     _do(
         block, FORM, order,
-        least=least, allowed=allowed, seed=seed, judged=judged, most=most,
+        place=place, least=least, allowed=allowed, seed=seed, judged=judged, most=most,
     )  # fmt: skip
 
 

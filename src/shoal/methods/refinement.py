@@ -13,7 +13,7 @@ Changes are chosen by their loss alone. The requirement is asked about every gro
 leave behind, and can only refuse it: sensitive values never decide which rows move where.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from threading import Lock
@@ -41,6 +41,7 @@ from shoal.kernels.refinement import (
     dissolve,
     exchange,
     form,
+    judge_values,
     recut,
     relabel_all,
     split,
@@ -76,6 +77,9 @@ PAIRS = 4096
 """Pairs of rows by which columns are compared."""
 FORMED = 16
 """New groups are formed where they need so many rows at most: finding more takes too long."""
+NO_VALUES, NO_COLUMNS = np.zeros((0, 0), np.int32), np.zeros(0, np.int64)
+Judge = Callable[[], None]
+"""Judges the changes of a block since it was called last, and takes back those that it refuses."""
 
 
 def passes_of(effort: Literal["quick", "thorough"] | int) -> int:
@@ -231,16 +235,45 @@ class _Work:
         """(rows,) the new groups of the rows of a block, numbered from 0."""
         before = _dense(self.group[rows])
         least = self.requirement.min_rows
-        block = new_block(self.losses, self.codes[rows], before, least)
+        values = self.values(rows)
+        block = new_block(self.losses, self.codes[rows], before, least, *values)
         relabel_all(block)
         first = block_loss(block)
-        judge = None if self.requirement.only_size else _Judge(self, block, rows)
+        judge: Judge | None = None
+        if not self.requirement.only_size:
+            judge = _ValueJudge(block, least) if len(values) else _Judge(self, block, rows)
         for turn, warmth in enumerate(temperatures(passes, first / len(rows))):
             key = derived(seed, "pass", turn)
             order = self.order(rows, key).astype(np.int32)
             look_once(block, order, least, warmth, key % (1 << 64), judge)
             progress((turn + 1) / passes)
         return _dense(block.group) if block_loss(block) < first else before
+
+    def values(self, rows: Ints) -> tuple[Codes, Ints] | tuple[()]:
+        """The sensitive values of these rows, numbered through all columns, and how many of each column
+        a group must have; nothing where it is not their number alone that decides."""
+        if not self.requirement.only_counts_values:
+            return ()
+        found, offset = [], 0
+        for name in self.requirement.columns:
+            domain, codes = self.cells.sensitive_domains[name], self.cells.sensitive[name][rows]
+            found.append(np.where(codes == domain.missing, NONE, codes + offset))
+            offset += domain.size
+        required = [self.requirement.min_values[name] for name in self.requirement.columns]
+        return np.stack(found, axis=1).astype(np.int32), np.array(required, np.int64)
+
+
+class _ValueJudge:
+    """The same where numbers of rows and of different values decide: these are counted by the kernel."""
+
+    def __init__(self, block: Block, least: int) -> None:
+        self.block, self.least = block, number(least)
+        self.room = np.zeros(len(block.group), np.bool_)
+
+    def __call__(self) -> None:
+        """Judge all changes since the last time."""
+        if self.block.log_end[NUMBER] > 0:
+            judge_values(self.block, self.room, self.least)
 
 
 class _Judge:
@@ -277,7 +310,7 @@ class _Judge:
 
 
 def look_once(
-    block: Block, order: Codes, least: int, warmth: float, seed: int, judge: _Judge | None
+    block: Block, order: Codes, least: int, warmth: float, seed: int, judge: Judge | None
 ) -> None:
     """One pass over the rows of a block, at a temperature in units of loss."""
     even = (np.arange(DRAWS) + 0.5) / DRAWS
@@ -301,7 +334,7 @@ def look_once(
             judge()
     if least <= FORMED:
         key = np.uint64(mix(word, np.uint64(3 * len(order))))
-        form(block, order, rows, allowed, key, judged, most)
+        form(block, order, place, rows, allowed, key, judged, most)
         if judge is not None:
             judge()
     other = np.uint64(mix(word, np.uint64(len(order))))
@@ -325,8 +358,18 @@ def block_loss(block: Block) -> int:
     return int((block.rows[used] * block.cost[len(block.group) + used]).sum())
 
 
-def new_block(losses: Losses, codes: Codes, group: Codes, least: int) -> Block:
-    """Rows with their groups, numbered from 0, of which each has `least` rows or more."""
+def new_block(
+    losses: Losses,
+    codes: Codes,
+    group: Codes,
+    least: int,
+    values: Codes = NO_VALUES,
+    required: Ints = NO_COLUMNS,
+) -> Block:
+    """Rows with their groups, numbered from 0, of which each has `least` rows or more.
+
+    values, required: where these are counted; see `Block`.
+    """
     n, d = codes.shape
     g = max(int(group.max()) + 1, n // least) + 1
     members = int(losses.seen[-1])
@@ -334,6 +377,8 @@ def new_block(losses: Losses, codes: Codes, group: Codes, least: int) -> Block:
     block = Block(
         codes=np.ascontiguousarray(codes),
         losses=losses,
+        values=values,
+        required=required,
         group=group.copy(),
         head=np.full(g, NONE, np.int32),
         after=np.full(n, NONE, np.int32),
@@ -347,8 +392,9 @@ def new_block(losses: Losses, codes: Codes, group: Codes, least: int) -> Block:
         added=np.zeros(n, np.int64),
         ends=np.zeros((d, 4), np.int32),
         seen=np.zeros(members + 1, np.int64),
-        sums=np.zeros((2, n + 1), np.int64),
+        sums=np.zeros((3, n + 1), np.int64),
         listed=np.zeros(max(n, 2 * REACH), np.int32),
+        met=np.zeros(int(values.max(initial=NONE)) + 2, np.int64),
         changed=np.zeros(g, np.bool_),
         log=np.zeros((3, n), np.int32),
         log_end=np.zeros(2, np.int64),

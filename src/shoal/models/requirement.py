@@ -80,6 +80,12 @@ class Requirement:
         return not self.counts_people and all(model.holds_with_values for model in self.models)
 
     @property
+    def only_counts_values(self) -> bool:
+        """Whether the groups of `min_rows` rows and `min_values` values hold, and no others do."""
+        missing = any(model.holds_without_values for model in self.models)
+        return self.only_values and bool(self.columns) and not missing
+
+    @property
     def only_size(self) -> bool:
         """Whether a group of `min_rows` rows always holds."""
         more = self.needs_population or self.needs_weights or self.counts_people
