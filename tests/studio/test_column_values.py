@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from shoal import api
 from shoal.progress import ignore_event
+from shoal.studio.columns_text import missing_in
 from shoal.studio.policy_text import changed
 from shoal.studio.prices import masked_columns, offers
 from shoal.studio.screens.coarsen import masked
@@ -101,3 +102,17 @@ def test_what_a_rule_takes_away_counts_as_lost(tmp_path: Path) -> None:
     assert whole.lost == 0
     assert cut.lost == pytest.approx(0.5)  # of two digits that differ, one is left
     assert longest_texts(tables, ignore_event, ("code",)) == {"code": 3}
+
+
+def test_the_codes_of_a_column_go_before_those_of_all() -> None:
+    text = """
+columns:
+  a: {role: quasi, missing: [NA, -9]}
+  b: quasi
+  c: {role: quasi, missing: []}
+read: {missing: ["?"]}
+"""
+    assert missing_in(text, "a") == ["NA", "-9"]
+    assert missing_in(text, "b") == ["?"]
+    assert missing_in(text, "c") == []
+    assert missing_in("columns: [", "a") == []

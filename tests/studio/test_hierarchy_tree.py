@@ -1,17 +1,23 @@
 """Groups that are edited: always a tree over the same values, and CSV there and back."""
 
 import random
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import api
 from shoal.errors import InputError
+from shoal.policy import Policy
+from shoal.policy.yaml_source import parse
+from shoal.studio.columns_text import settings_in
 from shoal.studio.hierarchy_editor import with_tree
 from shoal.studio.hierarchy_tree import Node, Tree
 from shoal.studio.policy_text import changed
 from shoal.studio.prices import offers
+from shoal.studio.screens.coarsen import is_proposed
 
 WRITTEN = ["a", {"g": ["b", {"h": ["c", "d"]}]}, {"i": ["e"]}]
 
@@ -23,6 +29,47 @@ def node(tree: Tree, name: str) -> Node:
 def test_what_a_policy_lists_comes_back() -> None:
     assert Tree(WRITTEN).written() == WRITTEN
     assert Tree({"*": WRITTEN}).written() == WRITTEN
+
+
+@pytest.mark.parametrize("null", ["", " ~", " null"])
+def test_a_value_without_a_group_in_a_draft_stays_a_value(null: str) -> None:
+    text = f"""\
+columns:
+  school:
+    role: quasi
+    kind: unordered
+    hierarchy:
+      tree:
+        "second (all)": [lower, upper]
+        other: [college, "null"]
+        none:{null}
+        primary:{null}
+constraints: [{{k: 2}}]
+"""
+    tree = Tree(settings_in(text, "school")["hierarchy"]["tree"])
+    values = ["lower", "upper", "college", "null", "none", "primary"]
+    assert list(tree.top.values()) == values
+    assert tree.cover(dict.fromkeys(values, 20)) == 0
+    tree.move([node(tree, "none")], node(tree, "other"))
+    after = changed(text, with_tree("school", tree))
+    written = Policy.load(parse(after, "p", Path()).data).columns["school"].hierarchy
+    assert written is not None
+    again = Tree(settings_in(after, "school")["hierarchy"]["tree"])
+    assert again.written() == tree.written()
+    assert sorted(again.top.values()) == sorted(values)
+
+
+def test_what_a_draft_proposes_is_recognised() -> None:
+    schools = ["lower school", "upper school", "college", "none"] * 30
+    table = pa.table({"age": [20 + i % 50 for i in range(120)], "education": schools})
+    found = api.inspect(table)
+    policy = api.draft_policy(table).text
+    for column in found.columns:
+        proposal = found.generalisation(column)
+        now = settings_in(policy, column.name)
+        assert is_proposed(now, proposal)
+        assert not is_proposed({**now, "kind": "nominal"}, proposal)
+        assert not is_proposed({"role": "quasi"}, proposal)
 
 
 def test_moving_grouping_renaming() -> None:

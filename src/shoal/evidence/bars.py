@@ -219,7 +219,7 @@ def axis_of(texts: pa.Array, rows: npt.NDArray[np.integer], guess: bool) -> Axis
     if not np.isfinite(high - low):
         return None
     whole = bool((numbers == np.rint(numbers)).all())
-    step = _round_step((high - low) / MOST_BINS)
+    step = round_step((high - low) / MOST_BINS)
     return Axis(numbers, max(step, Decimal(1)) if whole else step, whole, _number)
 
 
@@ -231,7 +231,7 @@ def _dates(days: pa.Array, rows: npt.NDArray[np.integer]) -> Axis:
     words = ("before {}", "{} and later")
     low, high = ends_of(months.astype(np.float64), rows)
     if high - low >= 5 * 12:
-        step = max(_round_step((high - low) / 12 / MOST_BINS), Decimal(1))
+        step = max(round_step((high - low) / 12 / MOST_BINS), Decimal(1))
         return Axis((months // 12).astype(np.float64), step, True, lambda y: f"{y:04f}", words)
     if high - low >= 3:
         step = next(Decimal(n) for n in (1, 3, 6) if (high - low) / n <= MOST_BINS + 2)
@@ -249,7 +249,7 @@ def ends_of(at: Floats, rows: npt.NDArray[np.integer]) -> tuple[float, float]:
     return (float(low), float(high)) if low < high else (float(at.min()), float(at.max()))
 
 
-def _round_step(width: float) -> Decimal:
+def round_step(width: float) -> Decimal:
     """The next of 1, 2, 5, 10, 20, 50 and so on, or of such parts of 1."""
     if width <= 0:
         return Decimal(1)

@@ -8,6 +8,7 @@ grouping. Every release is verified as any other.
 import json
 import tempfile
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.memory import EncodedTable, MemoryEngine
 from shoal.engines.sources import Source, refuse_folder, source_at
 from shoal.errors import Infeasible
-from shoal.evidence.value_counts import ValueCounts, value_counts
+from shoal.evidence.value_counts import ValueCounts, rows_of_values, value_counts
 from shoal.io.address import Place, as_place
 from shoal.io.arrow import without_category_order
 from shoal.io.csv_dialect import CsvOptions
@@ -96,9 +97,28 @@ class Prepared:
         found: list[dict[str, Any]] = self.table().slice(start, count).to_pylist()
         return found
 
-    def value_counts(self, name: str, rare: bool = False) -> ValueCounts:
-        """How often the values of a column occur; `rare`: name also those that few rows share."""
-        return value_counts(self.table().column(name), rare)
+    def value_counts(
+        self, name: str, rare: bool = False, missing: Sequence[str] = (), codes: bool = False
+    ) -> ValueCounts:
+        """How often the values of a column occur.
+
+        Parameters
+        ----------
+        name
+            The column.
+        rare
+            Name also values that fewer than ten rows share.
+        missing
+            The codes that stand for a missing value.
+        codes
+            Digits are codes, such as those of postal districts, and no numbers.
+        """
+        return value_counts(self.table().column(name), rare, missing, codes)
+
+    def rows_of_values(self, name: str, missing: Sequence[str] = ()) -> dict[str, int]:
+        """The rows of each value of a column, as a text; without those that `missing` lists."""
+        names, rows, _ = rows_of_values(self.table().column(name), missing)
+        return dict(zip(names.to_pylist(), rows.tolist(), strict=True))
 
     def release(
         self,

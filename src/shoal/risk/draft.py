@@ -23,7 +23,6 @@ from shoal.presets.base import Preset
 from shoal.progress import ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.columns import Role, Treatment, Type
-from shoal.risk.generalisation import kind_of
 from shoal.risk.inspection import ColumnReport, Inspection, inspect
 from shoal.risk.undecided import K
 
@@ -385,7 +384,7 @@ def _how(inspection: Inspection, column: ColumnReport) -> dict[str, Any]:
     """The settings of a column beside its role."""
     how: dict[str, Any] = {}
     if column.role == "quasi":
-        how = _generalised(inspection, column)
+        how = inspection.generalisation(column)
     if column.role == "sensitive" and column.protection and column.protection.ordered:
         how["kind"] = "ordered"
     if "dates" in column.written and column.role in ("quasi", "sensitive"):
@@ -394,19 +393,6 @@ def _how(inspection: Inspection, column: ColumnReport) -> dict[str, Any]:
     codes = (*([""] if column.blank and not by_text else ()), *column.likely_missing)
     if codes and column.role in ("quasi", "sensitive", "undecided"):
         how["missing"] = Verbatim(code_list(codes))
-    return how
-
-
-def _generalised(inspection: Inspection, column: ColumnReport) -> dict[str, Any]:
-    """The kind of a quasi column, where it has one, and its hierarchy."""
-    how: dict[str, Any] = {}
-    if kind := kind_of(column.as_quasi):
-        how["kind"] = kind
-    hierarchy = inspection.hierarchies.get(column.name)
-    if hierarchy and not (
-        "date" in hierarchy and kind
-    ):  # a preset publishes years, which have none
-        how["hierarchy"] = hierarchy
     return how
 
 
@@ -443,7 +429,7 @@ def _as_quasi(inspection: Inspection) -> list[str]:
     lines = []
     for column in inspection.columns:
         if column.role == "undecided":
-            how = _generalised(inspection, column)
+            how = inspection.generalisation(column)
             inline = "".join(f", {key}: {_flow(value)}" for key, value in how.items())
             line = f"#   {quoted(column.name)}: {{role: quasi{inline}}}"
             if len(line) <= LONGEST_LINE:

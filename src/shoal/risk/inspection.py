@@ -28,7 +28,7 @@ from shoal.risk.columns import (
     suggest,
 )
 from shoal.risk.derived import with_derived_of
-from shoal.risk.generalisation import FEW_LEVELS, hierarchies, hierarchy_of
+from shoal.risk.generalisation import FEW_LEVELS, hierarchies, hierarchy_of, kind_of
 from shoal.risk.people import with_person
 from shoal.risk.population import PopulationUniques
 from shoal.risk.protection import Protection, protection_of
@@ -169,6 +169,19 @@ class Inspection(Result):
     def undecided(self) -> tuple[str, ...]:
         """The columns whose role only a person can choose."""
         return tuple(column.name for column in self.columns if column.role == "undecided")
+
+    def generalisation(self, column: ColumnReport) -> dict[str, Any]:
+        """How a draft makes a column coarser as a quasi-identifier: its kind, where it has one, and its
+        hierarchy, as a policy writes them."""
+        how: dict[str, Any] = {}
+        if kind := kind_of(column.as_quasi):
+            how["kind"] = kind
+        hierarchy = self.hierarchies.get(column.name)
+        if hierarchy and not (
+            "date" in hierarchy and kind
+        ):  # a preset publishes years, which have none
+            how["hierarchy"] = hierarchy
+        return how
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole result as plain values that JSON can hold."""

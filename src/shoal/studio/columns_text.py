@@ -90,6 +90,17 @@ def reading_in(text: str) -> dict[str, Any]:
     return dict(given) if isinstance(given, dict) else {}
 
 
+def missing_in(text: str, name: str) -> list[str]:
+    """The codes for a missing value of a column: its own, or those of all columns."""
+    try:
+        own = settings_in(text, name).get("missing")
+        every = (parse(text).get("read") or {}).get("missing")
+    except (PolicyError, AttributeError):
+        return []
+    codes = every if own is None else own
+    return [str(code) for code in codes] if isinstance(codes, list) else []
+
+
 # What is one person? Where people have several rows, the policy names the column that tells them apart.
 # That each row is one person is its default, and a draft only proposes a column: a comment in the first
 # line says that somebody has thought of it.

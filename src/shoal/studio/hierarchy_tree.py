@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.studio.policy_text import is_null
 
 TOP = "*"
 SEPARATORS = (";", "\t", ",")
@@ -222,7 +223,7 @@ def _highest(nodes: list[Node]) -> list[Node]:
 def _read(written: Any, above: Node) -> None:
     if isinstance(written, Mapping):
         for name, parts in written.items():
-            if parts is None:
+            if is_null(parts):  # `primary:` stands for a value without a group
                 above.put(Node(str(name)))
             else:
                 node = Node(str(name), [])
@@ -231,7 +232,7 @@ def _read(written: Any, above: Node) -> None:
     elif isinstance(written, list):
         for one in written:
             _read(one, above)
-    elif written is not None:
+    elif not is_null(written):
         above.put(Node(str(written)))
 
 

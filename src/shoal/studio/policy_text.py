@@ -24,6 +24,8 @@ Change = Callable[[CommentedMap], None]
 """Changes the keys of a policy in place; values are texts, mappings and lists."""
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./ -]*[A-Za-z0-9_./]|[A-Za-z_]")
 """Words that need no quotes in any place of a YAML file."""
+NULLS = {"", "~", "null", "Null", "NULL"}
+"""What a plain scalar without a value reads like; in quotes these are texts."""
 RESERVED = {"true", "false", "null", "yes", "no", "on", "off"}
 """Words that YAML readers take for something else than text."""
 
@@ -64,6 +66,11 @@ def changed(text: str, change: Change) -> str:
     before = _dumped(data)
     change(data)
     return _patched(text, before, _dumped(data))
+
+
+def is_null(value: Any) -> bool:
+    """Whether a value that was read here is none: `key:` without a value, `~` or `null`."""
+    return value is None or (type(value) is str and value in NULLS)
 
 
 def scalar(value: Any) -> Any:

@@ -143,11 +143,16 @@ def inspect_table(
 
 
 def values_of_column(
-    tables: Tables, report: ProgressCallback, name: str, rare: bool
+    tables: Tables,
+    report: ProgressCallback,
+    name: str,
+    rare: bool,
+    missing: list[str],
+    codes: bool,
 ) -> "api.ValueCounts":
-    """How often the values of a column occur."""
+    """How often the values of a column occur; `missing`, `codes`: as `value_counts` takes them."""
     del report
-    return tables.opened().value_counts(name, rare)
+    return tables.opened().value_counts(name, rare, missing, codes)
 
 
 MOST_VALUES = 400
@@ -192,17 +197,17 @@ class ColumnValues:
     """Of numbers and dates."""
 
 
-def column_values(tables: Tables, report: ProgressCallback, name: str) -> ColumnValues:
-    """How often the values of a column occur."""
+def column_values(
+    tables: Tables, report: ProgressCallback, name: str, missing: list[str]
+) -> ColumnValues:
+    """How often the values of a column occur; `missing`: the codes that are no values."""
     del report
-    bars = tables.opened().value_counts(name)
-    counted = tables.opened().table().column(name).cast("string").drop_null().value_counts()
-    names, rows = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
+    bars = tables.opened().value_counts(name, missing=missing)
+    rows = tables.opened().rows_of_values(name, missing)
     found = None
-    if len(names) <= MOST_VALUES:
-        pairs = zip(names, rows, strict=True)
-        found = dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
-    return ColumnValues(bars, found, histogram_of(names, rows))
+    if len(rows) <= MOST_VALUES:
+        found = dict(sorted(rows.items(), key=lambda pair: (-pair[1], pair[0])))
+    return ColumnValues(bars, found, histogram_of(list(rows), list(rows.values())))
 
 
 def histogram_of(names: list[str], rows: list[int]) -> Histogram | None:

@@ -10,11 +10,17 @@ from ruamel.yaml.comments import CommentedMap
 
 from shoal import api
 from shoal.errors import ShoalError
-from shoal.studio.columns_text import person_column, reading_in, roles_in, settings_in
+from shoal.studio.columns_text import (
+    missing_in,
+    person_column,
+    reading_in,
+    roles_in,
+    settings_in,
+)
 from shoal.studio.figures import ColumnFigures
 from shoal.studio.hierarchy_editor import HierarchyEditor, can_be_grouped, on_drop
 from shoal.studio.page import box, button, edit, notice, on_press, spaced, text
-from shoal.studio.policy_text import Change, flow_map, scalar
+from shoal.studio.policy_text import Change, flow_map, is_null, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import ColumnValues, Histogram, column_values, inspect_table
@@ -67,6 +73,7 @@ class Coarsen(Screen):
         self._counting: set[str] = set()
         self._editors: dict[str, HierarchyEditor] = {}
         self._proposals: dict[str, dict[str, Any]] = {}
+        """How a draft makes each column coarser."""
         self._outcome: TextElement | None = None
         self._losses: dict[str, float] = {}
         """What each column lost in the last release that was verified."""
@@ -111,7 +118,8 @@ class Coarsen(Screen):
 
     def _key(self, name: str) -> str:
         """A column as the policy reads it: its values depend on codes for missing ones, and so on."""
-        return f"{name} {sorted(self._reading().items(), key=str)}"
+        missing = missing_in(self.session.policy_text().text, name)
+        return f"{name} {sorted(self._reading().items(), key=str)} {missing}"
 
     def _reading(self) -> dict[str, Any]:
         return reading_in(self.session.policy_text().text)
@@ -133,7 +141,7 @@ class Coarsen(Screen):
             )
         except (ShoalError, CallCancelledError):
             return
-        self._proposals = found.hierarchies
+        self._proposals = {one.name: found.generalisation(one) for one in found.columns}
         self._offers.refresh()
 
     async def _count(self, name: str, key: str) -> None:
@@ -142,8 +150,9 @@ class Coarsen(Screen):
             return
         self._counting.add(key)
         try:
+            missing = missing_in(self.session.policy_text().text, name)
             self._counted[key] = await self.ask(
-                self.session.whole, column_values, name, at_once=True
+                self.session.whole, column_values, name, missing, at_once=True
             )
         except CallCancelledError:
             self._counted[key] = "The values were not counted."
@@ -289,13 +298,13 @@ class Coarsen(Screen):
         name = self._chosen()
         if name not in self._proposals:  # its place is kept, so that nothing moves
             chip.style("visibility:hidden")
-        elif _spelled(self._settings(name).get("hierarchy")) == _spelled(self._proposals[name]):
+        elif is_proposed(self._settings(name), self._proposals[name]):
             chip.props["disabled"] = True
 
     def _take_way(self, key: str) -> None:
         name = self._chosen()
         if name is not None and key == "proposal" and name in self._proposals:
-            self._set(name, "as proposed", {"hierarchy": self._proposals[name]})
+            self._set(name, "as proposed", self._proposals[name])
         elif name is not None and key != "proposal":
             title, given = next((title, given) for way, title, _, given in WAYS if way == key)
             found = self._counted.get(self._key(name))
@@ -506,13 +515,19 @@ def outcome_words(known: ColumnFigures) -> str:
     return f"In the release: {'; '.join(words)}"
 
 
+def is_proposed(settings: dict[str, Any], proposal: dict[str, Any]) -> bool:
+    """Whether a column is made coarser as a draft proposes."""
+    keys = ("kind", "hierarchy", "order")
+    return all(_spelled(settings.get(key)) == _spelled(proposal.get(key)) for key in keys)
+
+
 def _spelled(hierarchy: Any) -> Any:
     """A hierarchy as plain texts, however it was read."""
     if isinstance(hierarchy, dict):
         return {str(key): _spelled(value) for key, value in hierarchy.items()}
     if isinstance(hierarchy, list | tuple):
         return [_spelled(one) for one in hierarchy]
-    return str(hierarchy)
+    return "" if is_null(hierarchy) else str(hierarchy)
 
 
 def masked(value: str, side: str) -> list[str]:

@@ -10,9 +10,11 @@ from shoal import api
 from shoal.errors import PolicyError, ShoalError
 from shoal.studio import tasks
 from shoal.studio.columns_text import (
+    missing_in,
     person_column,
     reading_in,
     roles_in,
+    settings_in,
     with_person,
     with_role,
 )
@@ -204,8 +206,15 @@ class Columns(Screen):
 
     async def _show_values(self, rare: bool = False) -> None:
         name = self.session.chosen_column
+        assert name is not None
+        policy = self.session.policy_text().text
+        hierarchy = settings_in(policy, name).get("hierarchy")
+        codes = isinstance(hierarchy, dict) and "mask" in hierarchy
+        missing = missing_in(policy, name)
         try:
-            values = await self.ask(self.session.whole, values_of_column, name, rare, at_once=True)
+            values = await self.ask(
+                self.session.whole, values_of_column, name, rare, missing, codes, at_once=True
+            )
         except (ShoalError, CallCancelledError):
             return
         if name == self.session.chosen_column:

@@ -49,7 +49,7 @@ class Release(Screen):
         super().__init__(session)
         stem = Path(session.table_name or "table").name.split(".")[0]
         self._name, self._form = f"{stem}-release", ".csv"
-        self._report, self._external, self._key, self._seed = True, False, False, False
+        self._report, self._external, self._key, self._seed = True, False, True, False
         self._force = False
         self._aware = False
         """Whether the user has said to know who is not covered by any guarantee."""
@@ -133,7 +133,11 @@ class Release(Screen):
         self._tick("_report", "A report for whoever approves it, with its certificate")
         self._tick("_external", "A report for those who get it, which says nothing of your table")
         if policy is not None and policy.person is not None:
-            self._tick("_key", "The private key: whose row is whose. Never publish it")
+            self._tick(
+                "_key",
+                "The private key: whose row is whose. People in this release can be counted again only "
+                "with it. Never publish it",
+            )
         if policy is not None and policy.seed is None:
             self._tick(
                 "_seed",
