@@ -80,10 +80,12 @@ def test_sets_cover_what_the_plain_reader_says(pairs: list[tuple[Any, Any]]) -> 
 def check(pairs: list[tuple[Any, Any]], spec: ColumnSpec) -> None:
     labels = pa.array([label for label, _ in pairs], pa.string())
     values = coded_texts(pa.array([value for _, value in pairs], pa.string()))
-    for many in (truth.MANY, 0):  # pairs of large tables are found by compiled code
+    # pairs of large tables are found by compiled code, or all are looked at; and maybe label by label
+    for many, bits, through in ((truth.MANY, 0, 0), (0, truth.MOST_BITS, 8), (0, 0, 8), (0, 0, -1)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(truth, "MANY", many)
-            patch.setattr(truth, "BITS_EACH", truth.MOST_BITS)
+            patch.setattr(truth, "BITS_EACH", bits)
+            patch.setattr(truth, "LOOKED_THROUGH", through)
             found = uncovered("x", labels, values, spec)
         wrong = np.zeros(len(pairs), np.bool_) if found is None else found
         assert wrong.tolist() == [not covers(label, value) for label, value in pairs]

@@ -22,6 +22,8 @@ SINGULAR = (
     ("are", "is"),
 )
 """How a problem is worded for several values, and for one."""
+AT_ONCE = 1 << 15
+"""Codes that are looked at before it is asked whether all have occurred."""
 COMMON = 10
 """A value may be named in a message only if at least this many rows share it."""
 DATE_FORMATS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y")
@@ -137,10 +139,20 @@ def is_numbered(column: pa.Array) -> bool:
     texts = column.dictionary
     if texts.null_count or column.type.index_type != pa.int32() or len(texts) > len(column):
         return False
-    used = np.zeros(len(texts), np.bool_)
     codes = column.indices.drop_null() if column.indices.null_count else column.indices
-    used[codes.to_numpy(zero_copy_only=False)] = True
-    return bool(used.all() and len(texts) == len(pc.unique(texts)))
+    return all_occur(codes.to_numpy(zero_copy_only=False), len(texts)) and len(texts) == len(
+        pc.unique(texts)
+    )
+
+
+def all_occur(codes: npt.NDArray[np.integer], size: int) -> bool:
+    """Whether every number below `size` is among the codes, all of which are below it."""
+    used = np.zeros(size, np.bool_)
+    for begin in range(0, len(codes), AT_ONCE):  # mostly, all occur among the first ones
+        used[codes[begin : begin + AT_ONCE]] = True
+        if used.all():
+            return True
+    return size == 0
 
 
 def canonical(column: pa.Array) -> pa.Array:

@@ -45,7 +45,9 @@ MOST_FLAGS, FLAGS_EACH = 1 << 27, 32
 more are looked up by their hashes."""
 MANY, MOST_BITS, BITS_EACH = 100_000, 1 << 30, 256
 """So many pairs are flagged by bits, which takes compiled code; and how many bits there may be, in all
-and for each pair."""
+and for each pair. Where there may be more, hardly any pair comes twice."""
+LOOKED_THROUGH = 8
+"""Members of sets, for each pair and each member, that may be looked through again for other pairs."""
 NUMBER = r"^-?\d{1,15}$|^-?\d{1,9}\.\d{1,6}$"
 """Numbers that a float holds exactly enough to be compared."""
 RANGE = r"^\[(?P<low>[^~\\\[\]{}]+)~(?P<high>[^~\\\[\]{}]+)\]$"
@@ -290,13 +292,12 @@ def uncovered(
     n_labels, n_values = len(texts) + 1, len(values.dictionary) + 1
     label = _codes(coded.indices, n_labels - 1)
     value = _codes(values.indices, n_values - 1)
-    # by label: what is looked up label by label is found faster
-    pairs = _distinct_pairs(label, value, n_labels, n_values)
-    at_label, at_value = np.divmod(pairs, n_values)
+    at_label, at_value = _distinct_pairs(label, value, n_labels, n_values)
     good = covered_pairs(name, texts, values.dictionary, at_label, at_value, spec, folder)
     if good.all():
         return None
-    wrong: Bools = np.isin(label.astype(np.int64) * n_values + value, pairs[~good])
+    bad = (at_label * n_values + at_value)[~good]
+    wrong: Bools = np.isin(label.astype(np.int64) * n_values + value, bad)
     return wrong
 
 
@@ -368,8 +369,9 @@ def covered_pairs(
         good |= _equal(labels, values, at_label, at_value)
         left = np.flatnonzero(~good)
         good[left] = _in_sets(labels, values, at_label[left], at_value[left], unknown)
-        if spec.kind != "unordered":
-            good |= _in_ranges(labels, values, at_label, at_value)
+        left = left[~good[left]]
+        if spec.kind != "unordered" and len(left):
+            good[left] = _in_ranges(labels, values, at_label[left], at_value[left])
     rest = np.flatnonzero(~good & ~gone)
     if len(rest):
         good[rest] = _by_parser(name, labels, values, at_label[rest], at_value[rest], spec, folder)
@@ -397,24 +399,41 @@ def _in_sets(
     is_set = _flags(pc.match_substring_regex(labels, SET))
     if not is_set.any():
         return np.zeros(len(at_label), np.bool_)
-    which = np.flatnonzero(is_set)
-    inner = pc.utf8_slice_codeunits(labels.take(pa.array(which)), 1, -1)
+    inner = pc.utf8_slice_codeunits(labels.filter(pa.array(is_set)), 1, -1)
     lists = pc.split_pattern(inner, ", ")
     members = lists.flatten().dictionary_encode()
-    place = pc.fill_null(pc.index_in(members.dictionary, values), -1)
+    place = pc.fill_null(pc.index_in(members.dictionary, values), len(values) + 1)
     place = place.to_numpy(zero_copy_only=False).astype(np.int64)
     place[_flags(pc.equal(members.dictionary, MISSING))] = len(values)
-    of_label = np.repeat(which, pc.list_value_length(lists).to_numpy())
     member = place[members.indices.to_numpy(zero_copy_only=False)]
-    known, width = member >= 0, len(values) + 1
-    keys = of_label[known] * width + member[known]
-    size = (len(labels) + 1) * width
-    good = _contained(at_label * width + at_value, keys, size)
+    # the place after that of the missing value is that of members that are none of the values; a label
+    # that is no set has no members, and a missing one is after all others
+    sizes = np.zeros(len(labels) + 1, np.int64)
+    sizes[:-1][is_set] = pc.list_value_length(lists).to_numpy()
+    starts = np.append(0, np.cumsum(sizes))
+    good = _in_lists(at_label, at_value, starts, member, len(values) + 2)
     # every code for a missing value is a missing value
     codes = np.flatnonzero(unknown[at_value] & ~good)
     if len(codes):
-        good[codes] = _contained(at_label[codes] * width + len(values), keys, size)
+        gone = np.full(len(codes), len(values))
+        good[codes] = _in_lists(at_label[codes], gone, starts, member, len(values) + 2)
     return good
+
+
+def _in_lists(which: Ints, wanted: Ints, starts: Ints, listed: Ints, size: int) -> Bools:
+    """(n,) whether wanted[i] is in the list of number which[i]; see `are_in_lists`."""
+    if len(which) < max(1, MANY):
+        keys = np.repeat(np.arange(len(starts) - 1), np.diff(starts)) * size + listed
+        return _contained(which * size + wanted, keys, (len(starts) - 1) * size)
+    from shoal.kernels.uniqueness import are_in_lists
+
+    asked = np.append(True, which[1:] != which[:-1])
+    looked_through = int(np.diff(starts)[which[asked]].sum())
+    if looked_through <= LOOKED_THROUGH * (len(which) + len(listed)):
+        return are_in_lists(which, wanted, starts, listed, size)
+    order, found = np.argsort(which, kind="stable"), np.empty(len(which), np.bool_)
+    found[order] = are_in_lists(which[order], wanted[order], starts, listed, size)
+    return found
 
 
 def _in_ranges(labels: pa.Array, values: pa.Array, at_label: Ints, at_value: Ints) -> Bools:
@@ -569,37 +588,42 @@ def _codes(indices: pa.Array, missing: int) -> Codes:
     return codes.to_numpy(zero_copy_only=False)
 
 
-def _distinct_pairs(label: Codes, value: Codes, n_labels: int, n_values: int) -> Ints:
-    """The different numbers label * n_values + value, in any order."""
+def _distinct_pairs(
+    label: Codes, value: Codes, n_labels: int, n_values: int
+) -> tuple[Ints, Ints]:
+    """The different pairs of a label and a value, in any order; some may come more than once."""
     size = n_labels * n_values
-    if _by_bits(label, size):
+    if len(label) >= MANY:
+        if size > min(MOST_BITS, BITS_EACH * len(label)):
+            return label.astype(np.int64), value.astype(np.int64)
         from shoal.kernels.uniqueness import distinct_pairs
 
-        return distinct_pairs(label, value, n_values, size)
+        found = distinct_pairs(label, value, n_values, size)
+        return _apart(found, n_values)
     keys = label.astype(np.int64) * n_values + value
     if size > _most_flags(keys):
-        return pc.unique(pa.array(keys)).to_numpy()
-    flags = np.zeros(size, np.bool_)
-    flags[keys] = True
-    return np.flatnonzero(flags)
+        pairs = pc.unique(pa.array(keys)).to_numpy()
+    else:
+        flags = np.zeros(size, np.bool_)
+        flags[keys] = True
+        pairs = np.flatnonzero(flags)
+    return _apart(pairs, n_values)
+
+
+def _apart(pairs: Ints, n_values: int) -> tuple[Ints, Ints]:
+    """The label and the value of each pair."""
+    label = pairs // n_values
+    return label, pairs - label * n_values
 
 
 def _contained(wanted: Ints, known: Ints, size: int) -> Bools:
     """(n,) whether each number is among the known ones; all are below `size`."""
-    if _by_bits(wanted, size):
-        from shoal.kernels.uniqueness import are_among
-
-        return are_among(wanted, known, size)
     if size > _most_flags(wanted):
         return _flags(pc.is_in(pa.array(wanted), pa.array(known)))
     flags = np.zeros(size, np.bool_)
     flags[known] = True
     found: Bools = flags[wanted]
     return found
-
-
-def _by_bits(numbers: Codes | Ints, size: int) -> bool:
-    return len(numbers) >= MANY and size <= min(MOST_BITS, BITS_EACH * len(numbers))
 
 
 def _most_flags(numbers: Ints) -> int:

@@ -16,21 +16,12 @@ MANY = 1 << 17
 
 def count_keys(keys: Words) -> tuple[int, int, int]:
     """Different keys, those of them that occur once, and the sum of all counts squared."""
-    if len(keys) < MANY:
-        size = _room_for(len(keys))
-        return _count_keys(keys, np.zeros(size, np.uint64), np.zeros(size, np.int32))
-    ends, parted = np.zeros(PARTS + 1, np.int64), np.empty(len(keys), np.uint64)
-    _divide(keys, ends, parted)
+    ends, parted = np.array([0, len(keys)]), keys
+    if len(keys) >= MANY:
+        ends, parted = np.zeros(PARTS + 1, np.int64), np.empty(len(keys), np.uint64)
+        _divide(keys, ends, parted)
     room = _room_for(int(np.diff(ends).max()))
-    slots, counts = np.zeros(room, np.uint64), np.zeros(room, np.int32)
-    distinct, single, squares = 0, 0, 0
-    for part in range(PARTS):
-        mine = parted[ends[part] : ends[part + 1]]
-        size = _room_for(len(mine))
-        counts[:size] = 0
-        more = _count_keys(mine, slots[:size], counts[:size])
-        distinct, single, squares = distinct + more[0], single + more[1], squares + more[2]
-    return distinct, single, squares
+    return _count_keys(parted, ends, np.zeros(room, np.uint64), np.zeros(room, np.int32))
 
 
 def _room_for(n: int) -> int:
@@ -61,25 +52,28 @@ def _divide(keys: Words, ends: Ints, parted: Words) -> None:
 
 
 @in_place
-def _count_keys(keys: Words, slots: Words, counts: Codes) -> tuple[int, int, int]:
-    """`count_keys` with room for twice as many, a power of 2."""
+def _count_keys(keys: Words, ends: Ints, slots: Words, counts: Codes) -> tuple[int, int, int]:
+    """`count_keys` of keys that are equal in one part alone, with room for twice as many as the largest
+    part has, a power of 2; counts: 0."""
     size = len(slots)
     last = np.uint64(size - 1)
     distinct, single, squares = 0, 0, 0
-    for i in range(len(keys)):
-        key = keys[i]
-        at = np.int64(mix(np.uint64(0), key) & last)
-        while counts[at] and slots[at] != key:
-            at = (at + 1) & (size - 1)
-        count = counts[at]
-        if count == 0:
-            slots[at] = key
-            distinct += 1
-            single += 1
-        elif count == 1:
-            single -= 1
-        counts[at] = count + 1
-        squares += 2 * count + 1
+    for part in range(len(ends) - 1):
+        for i in range(ends[part], ends[part + 1]):
+            key = keys[i]
+            at = np.int64(mix(np.uint64(0), key) & last)
+            while counts[at] and slots[at] != key:
+                at = (at + 1) & (size - 1)
+            count = counts[at]
+            if count == 0:
+                slots[at] = key
+                distinct += 1
+                single += 1
+            elif count == 1:
+                single -= 1
+            counts[at] = count + 1
+            squares += 2 * count + 1
+        counts[:] = 0
     return distinct, single, squares
 
 
@@ -104,21 +98,29 @@ def _distinct_pairs(first: Codes, second: Codes, width: int, seen: Words, found:
     return n
 
 
-def are_among(wanted: Ints, known: Ints, size: int) -> Bools:
-    """(n,) whether each number is one of the known ones; all are below `size`."""
+def are_in_lists(which: Ints, wanted: Ints, starts: Ints, listed: Ints, size: int) -> Bools:
+    """(n,) whether wanted[i] is in the list listed[starts[j]:starts[j+1]], j being which[i].
+
+    All numbers are below `size`. Neighbours that ask for the same list are answered together, so other
+    orders cost more.
+    """
     found = np.empty(len(wanted), np.bool_)
-    _are_among(wanted, known, np.zeros(size // 64 + 1, np.uint64), found)
+    _are_in_lists(which, wanted, starts, listed, np.full(size, -1, np.int64), found)
     return found
 
 
 @in_place
-def _are_among(wanted: Ints, known: Ints, seen: Words, found: Bools) -> None:
-    """`are_among` with a bit for each number, 0."""
-    for i in range(len(known)):
-        seen[known[i] >> 6] |= np.uint64(1) << np.uint64(known[i] & 63)
+def _are_in_lists(
+    which: Ints, wanted: Ints, starts: Ints, listed: Ints, mark: Ints, found: Bools
+) -> None:
+    """`are_in_lists` with room for the last list that had each number, -1."""
+    last = -1
     for i in range(len(wanted)):
-        bit = np.uint64(1) << np.uint64(wanted[i] & 63)
-        found[i] = seen[wanted[i] >> 6] & bit != np.uint64(0)
+        if which[i] != last:
+            last = which[i]
+            for at in range(starts[last], starts[last + 1]):
+                mark[listed[at]] = last
+        found[i] = mark[wanted[i]] == last
 
 
 @kernel
