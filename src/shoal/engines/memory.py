@@ -606,14 +606,15 @@ class MemoryEngine(Engine):
         """Count the labels of the rows that are handed over; a statistic says no more than the range or
         set of the values that it is of."""
         release, published = wrap(self._tables[0]), self._labelled.published
-        coded = published.labels if self._are_all(published) else {}
+        coded = published if self._are_all(published) else None
         behind = self._behind_statistics()
 
         def count(name: str) -> list[FormCounts]:
             if name in behind:
                 return counted_forms(readers[name].forms(*behind[name]))
-            column = coded[name] if name in coded else release.column(name)
-            labels = number_texts(name, pa.chunked_array([column]))
+            if coded is not None and name in coded.labels:
+                return counted_forms(readers[name].forms(*coded.rows_of_labels(name)))
+            labels = number_texts(name, pa.chunked_array([release.column(name)]))
             codes = pc.fill_null(labels.codes, len(labels.texts)).to_numpy(zero_copy_only=False)
             rows = np.bincount(codes, minlength=len(labels.texts) + 1)
             texts = pa.concat_arrays([labels.texts.cast(pa.string()), pa.nulls(1, pa.string())])

@@ -168,9 +168,14 @@ class HashedCounts(PublishedCounts):
         from shoal.kernels.uniqueness import count_keys
 
         if name not in self._known_counts:
-            distinct, single, squares = count_keys(self.words(name))
+            found = self.count_codes(name) or count_keys(self.words(name))
+            distinct, single, squares = found
             self._known_counts[name] = int(distinct), int(single), int(squares)
         return self._known_counts[name]
+
+    def count_codes(self, name: str) -> tuple[int, int, int] | None:  # noqa: ARG002
+        """The same where the values of a column have codes; None where they have none."""
+        return None
 
     def _alone(self, keys: Words, people: Ints | None) -> int:
         from shoal.kernels.uniqueness import count_keys, mark_people
@@ -245,6 +250,18 @@ class MemoryCounts(HashedCounts):
         wanted = set(columns)
         new = [name for name in self.plain if name in wanted and name not in self._words]
         self._words |= dict(zip(new, each(self._hashed, new, self.rows), strict=True))
+
+    def count_codes(self, name: str) -> tuple[int, int, int] | None:
+        """The counts of one plain column; None where its values have no codes."""
+        column = self._column(name)
+        if not pa.types.is_dictionary(column.type) or self._kept is not None:
+            return None
+        values = column.dictionary
+        if not pa.types.is_string(values.type) or len(pc.unique(values.drop_null())) < len(values):
+            return None
+        codes = pc.fill_null(column.indices, len(values)).to_numpy(zero_copy_only=False)
+        counts = np.bincount(codes, minlength=len(values) + 1)
+        return int((counts > 0).sum()), int((counts == 1).sum()), int((counts * counts).sum())
 
     def _hashed(self, name: str) -> Words:
         return self._chosen(_words(self._column(name)))
@@ -499,18 +516,20 @@ def determined_in_memory(
     few_codes = cells.codes[cell[few]]
     found = []
     for name in plain:
+        values = column(name)
         try:
-            values = countable(name, column(name))
+            values = values if pa.types.is_dictionary(values.type) else countable(name, values)
+            some = distinct(name, gather(values, cells.rows[few]))
         except InputError:  # lists and the like, which have no order and no one value
             continue
-        some = distinct(name, gather(values, cells.rows[few]))
         whole: tuple[pa.Array, Codes] | None = None
         for j, domain in enumerate(cells.domains):
             ordered = _is_ordered(domain)
             codes = Coded(few_codes[:, j], domain.missing, ordered)
             if not is_possible(spread_of(some, codes), ordered):
                 continue
-            whole = distinct(name, gather(values, cells.rows)) if whole is None else whole
+            if whole is None:
+                whole = distinct(name, gather(values, cells.rows))
             codes = Coded(cells.codes[cell, j], domain.missing, ordered)
             how = relation(spread_of(whole, codes), ordered)
             if how is not None:

@@ -588,9 +588,7 @@ def _codes(indices: pa.Array, missing: int) -> Codes:
     return codes.to_numpy(zero_copy_only=False)
 
 
-def _distinct_pairs(
-    label: Codes, value: Codes, n_labels: int, n_values: int
-) -> tuple[Ints, Ints]:
+def _distinct_pairs(label: Codes, value: Codes, n_labels: int, n_values: int) -> tuple[Ints, Ints]:
     """The different pairs of a label and a value, in any order; some may come more than once."""
     size = n_labels * n_values
     if len(label) >= MANY:

@@ -72,8 +72,9 @@ def compact_dictionary(column: pa.DictionaryArray) -> pa.DictionaryArray:
     has none in a dictionary.
     """
     values, ordered = column.dictionary, column.type.ordered
-    used = np.zeros(len(values), np.bool_)
-    used[pc.unique(column.indices.drop_null()).to_numpy(zero_copy_only=False)] = True
+    indices = column.indices.drop_null() if column.indices.null_count else column.indices
+    some = indices.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    used = np.bincount(some, minlength=len(values)) > 0
     kept = values.filter(pa.array(used))
     once = pc.unique(kept.drop_null())
     if not ordered:

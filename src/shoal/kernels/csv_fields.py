@@ -247,14 +247,46 @@ def copy_fields(data: Bytes, begins: Ints, offsets: Codes, out: Bytes) -> None:
 
 
 @in_place
-def fill_words(data: Bytes, offsets: Ints, spans: Ints, out: Bytes) -> None:
-    """Copy texts so that each begins at the word that its span says; the rest of its last word is left
-    zero."""
-    for i in range(len(spans)):
-        to = spans[i, START] * WORD
+def count_quoting(data: Bytes, offsets: Ints, kinds: Bytes, doubled: bool, sizes: Ints) -> None:
+    """Add to the bytes of each text those of the quotes around it, if one of its bytes has a meaning,
+    and those of the quotes that are written twice.
+
+    kinds: (256,) QUOTE of the quote itself, ORDINARY of all bytes without a meaning. doubled: whether
+    some text has a quote.
+    """
+    for i in range(len(sizes)):
+        quotes, marked = 0, False
         for at in range(offsets[i], offsets[i + 1]):
+            kind = kinds[data[at]]
+            if kind != ORDINARY:
+                marked = True
+                if kind == QUOTE:
+                    quotes += 1
+                if not doubled:
+                    break
+        if marked:
+            sizes[i] += quotes + 2
+
+
+@in_place
+def fill_words(data: Bytes, offsets: Ints, spans: Ints, quote: int, end: int, out: Bytes) -> None:
+    """Write texts and a byte after each so that it begins at the word that its span says; in quotes,
+    where it is longer than the text and that byte. The rest of its last word is left zero."""
+    for i in range(len(spans)):
+        to, quoted = spans[i, START] * WORD, spans[i, SIZE] > offsets[i + 1] - offsets[i] + 1
+        if quoted:
+            out[to] = quote
+            to += 1
+        for at in range(offsets[i], offsets[i + 1]):
+            if quoted and data[at] == quote:
+                out[to] = quote
+                to += 1
             out[to] = data[at]
             to += 1
+        if quoted:
+            out[to] = quote
+            to += 1
+        out[to] = end
 
 
 @in_place

@@ -42,6 +42,18 @@ class PublishedRows:
     too few others."""
     class_of: Codes
     """(published,) the class of each row."""
+    class_by_class: bool = False
+    """Whether the rows of a class are one after the other, in the order of the classes."""
+
+    def rows_of_labels(self, name: str) -> tuple[pa.Array, Ints]:
+        """The different labels of a column that occur, null for a missing value, and their rows."""
+        column = self.labels[name]
+        codes, rows = column.indices.to_numpy(zero_copy_only=False), None
+        if self.class_by_class:  # the first row of each class stands for all of it
+            codes, rows = codes[np.cumsum(self.sizes) - self.sizes], self.sizes
+        counts = np.bincount(codes, rows, len(column.dictionary)).astype(np.int64)
+        some = np.flatnonzero(counts)
+        return column.dictionary.take(pa.array(some)), counts[some]
 
 
 def assemble(
@@ -96,7 +108,14 @@ def assemble(
         published[name] = _starred(column.take(pa.array(order)), blank[order])
     sizes = np.bincount(classes[classes != SUPPRESSED], minlength=n_classes)
     return PublishedRows(
-        cells.rows[order], published, n_classes, suppressed, sizes, blank[order], classes[order]
+        cells.rows[order],
+        published,
+        n_classes,
+        suppressed,
+        sizes,
+        blank[order],
+        classes[order],
+        class_by_class=not keep_order,
     )
 
 

@@ -9,7 +9,7 @@ left to the other readers.
 Written are the bytes that the database would write.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -40,6 +40,7 @@ from shoal.kernels.csv_fields import (
     WORD,
     Fields,
     copy_fields,
+    count_quoting,
     fill_slots,
     fill_words,
     parse_records,
@@ -139,7 +140,7 @@ def read_coded(
         pieces = [_Piece(plain, begin, size, kinds, places, coded)]
         if not pieces[0].parse():
             return None
-    columns = each(lambda j: _column(pieces, j, quote), range(len(wanted)))
+    columns = each(lambda j: _column(pieces, j, separator, quote), range(len(wanted)))
     if any(one is None for one in columns):
         return None
     by_place = dict(zip(np.asarray(wanted)[order].tolist(), columns, strict=True))
@@ -257,14 +258,29 @@ class _Piece:
         fill_slots(slots, old.known)
         return True
 
-    def texts(self, j: int) -> pa.Array:
-        """The different fields of one column, as bytes."""
+    def texts(self, j: int, separator: str, quote: str) -> tuple[pa.Array, bool] | None:
+        """The texts of the different fields of one column, and whether these are different too; None
+        where a quote is not regular or bytes are no text."""
         fields = self.fields
         known = fields.known[: int(fields.used[0])]
         mine = known[known[:, KEY] >> np.uint64(COLUMN) == j]  # in the order of their codes
         sizes = (mine[:, KEY] & np.uint64((1 << COLUMN) - 1)).astype(np.int32)
-        begins = mine[:, BEGIN].astype(np.int64) * WORD
-        return _texts(fields.words.view(np.uint8), begins, sizes)
+        begins, data = mine[:, BEGIN].astype(np.int64) * WORD, fields.words.view(np.uint8)
+        mark = ord(quote) if quote else -1
+        quoted = (data[begins] == mark) & (data[begins + sizes - 1] == mark) & (sizes > 1)
+        inside = _texts(data, begins + quoted, sizes - 2 * quoted)
+        if quote and _has(inside, quote):  # one that is doubled, or not regular
+            texts = _unquoted(_texts(data, begins, sizes), quote)
+            return None if texts is None else (texts, False)
+        try:
+            texts = inside.cast(pa.string())
+        except pa.ArrowInvalid:
+            return None
+        # only a field in quotes contains a separator: no other field has this text
+        apart = not quoted.any() or pc.all(
+            pc.match_substring(texts.filter(pa.array(quoted)), separator)
+        )
+        return texts, bool(apart)
 
 
 def _texts(
@@ -284,6 +300,16 @@ def _texts(
     )
 
 
+def _has(texts: pa.Array, mark: str) -> bool:
+    """Whether a character occurs in the bytes of some texts."""
+    _, offsets, data = texts.buffers()
+    if data is None or not len(texts):
+        return False
+    ends = np.frombuffer(offsets, np.int32)
+    content = memoryview(data)[ends[texts.offset] : ends[texts.offset + len(texts)]]
+    return mark.encode() in bytes(content)
+
+
 def _twice(values: Any) -> Any:
     """An array with as much room again."""
     return np.concatenate([values, np.zeros_like(values)])
@@ -301,7 +327,7 @@ def _new_fields(n: int) -> Fields:
     )
 
 
-def _column(pieces: Sequence[_Piece], j: int, quote: str) -> pa.Array | None:
+def _column(pieces: Sequence[_Piece], j: int, separator: str, quote: str) -> pa.Array | None:
     """One column of all pieces; None where its fields are not regular or no text."""
     coded = pieces[0].coded
     if j >= coded:
@@ -312,14 +338,15 @@ def _column(pieces: Sequence[_Piece], j: int, quote: str) -> pa.Array | None:
     chunks = []
     kind = _kind(len(pieces[0].places), sum(int(piece.fields.counts[j]) for piece in pieces))
     for piece in pieces:
-        texts = _unquoted(piece.texts(j), quote)
-        if texts is None:
+        found = piece.texts(j, separator, quote)
+        if found is None:
             return None
+        texts, apart = found
         codes = pa.array(np.concatenate([block[j] for block in piece.blocks], dtype=kind))
         if pc.min(codes).as_py() == -1:
             codes = pc.if_else(pc.less(codes, 0), None, codes)
-        once = texts.dictionary_encode()
-        if len(once.dictionary) < len(texts):  # one with quotes, one without
+        once = None if apart else texts.dictionary_encode()
+        if once is not None and len(once.dictionary) < len(texts):  # one with quotes, one without
             codes, texts = once.indices.cast(codes.type).take(codes), once.dictionary
         chunks.append(pa.DictionaryArray.from_arrays(codes, texts))
     return one_chunk(pa.chunked_array(chunks))
@@ -379,33 +406,31 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
     """Write the rows of a table after the names of its columns; see `can_write`."""
     columns = [one_chunk(column) for column in table.columns]
     ends = [separator] * (len(columns) - 1) + ["\n"]
-    shared = {
-        j: _fields(column.dictionary, separator, quote, ends[j])
-        for j, column in enumerate(columns)
-        if pa.types.is_dictionary(column.type)
-    }
-    many = _joined(shared.values())
-    longest = sum(map(_longest, shared.values()))
-    first = dict(zip(shared, np.cumsum([0, *map(len, shared.values())])[:-1].tolist(), strict=True))
+    shared = {j: one for j, one in enumerate(columns) if pa.types.is_dictionary(one.type)}
+    texts = [(column.dictionary, ends[j]) for j, column in shared.items()]
+    many, longest = _fields(texts, separator, quote)
+    places = np.cumsum([0, *(len(one) + 1 for one, _ in texts)])
+    first = dict(zip(shared, places[:-1].tolist(), strict=True))
 
     at_once = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(columns)))
 
     def block(begin: int) -> npt.NDArray[np.uint8]:
         rows = min(at_once, table.num_rows - begin)
         numbers = np.empty((len(columns), rows), np.int32)
-        alone: list[pa.Array] = [pa.array([], pa.string())]
+        alone: list[tuple[pa.Array, str]] = []
         for j, column in enumerate(columns):
             some = column.slice(begin, rows)
             if j in first:
                 codes = pc.fill_null(some.indices, len(column.dictionary))
-                numbers[j] = codes.to_numpy(zero_copy_only=False).astype(np.int32) + first[j]
+                numbers[j] = codes.to_numpy(zero_copy_only=False)
+                numbers[j] += first[j]
             else:
-                before = sum(map(len, alone))
+                before = len(alone) * (rows + 1)
                 numbers[j] = ~np.arange(before, before + rows, dtype=np.int32)
-                alone.append(_fields(some, separator, quote, ends[j]))
-        own = _joined(alone)
+                alone.append((some, ends[j]))
+        own, longest_own = _fields(alone, separator, quote)
         # room that suffices is known without looking at every field, unless some are very long
-        most = rows * (longest + sum(_longest(one) for one in alone))
+        most = rows * (longest + longest_own)
         size = most if most <= MOST_ROOM else size_of_rows(numbers, many[0], own[0])
         out = np.empty(size // WORD + 1, np.uint64)
         size = write_rows(numbers, *many, *own, out)
@@ -418,47 +443,48 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
                 view = view[stream.write(view) :]
 
 
-def _longest(fields: pa.Array) -> int:
-    """The most bytes of a text."""
-    return pc.max(pc.binary_length(fields)).as_py() or 0
-
-
-def _joined(fields: Iterable[pa.Array]) -> tuple[Ints, Words]:
-    """Texts one after the other: their spans and their bytes; see `write_rows`."""
-    texts = pa.concat_arrays([one.cast(pa.large_string()) for one in fields])
-    _, buffer, data = texts.buffers()
-    offsets = np.frombuffer(buffer, np.int64)[: len(texts) + 1]
-    sizes = np.diff(offsets)
-    ends = np.cumsum((sizes + WORD - 1) // WORD)
-    spans = np.column_stack([sizes, np.append(0, ends)[:-1]])
-    words = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint64)
-    # read-only whatever it holds, so that there is one type to compile for
-    fill_words(np.frombuffer(data or b"", np.uint8), offsets, spans, words.view(np.uint8))
-    return spans, words
-
-
-def _fields(texts: pa.Array, separator: str, quote: str, end: str) -> pa.Array:
-    """How each text of a column is written, with what follows it; the last one is the missing value.
+def _fields(
+    columns: Sequence[tuple[pa.Array, str]], separator: str, quote: str
+) -> tuple[tuple[Ints, Words], int]:
+    """How the texts of columns are written, each with what follows it there; the last one of a column is
+    the missing value. Their spans and their bytes, see `write_rows`; and the sum of the most bytes that
+    a text of each column takes.
 
     A text is quoted where it is empty or contains what has a meaning in some CSV files.
     """
-    if _may_be_quoted(texts, separator, quote):
-        quoted = pc.equal(texts, "")
-        for mark in (separator, quote, *QUOTED):
-            quoted = pc.or_(quoted, pc.match_substring(texts, mark))
-        inside = pc.replace_substring(texts, quote, quote * 2)
-        texts = pc.if_else(quoted, pc.binary_join_element_wise(quote, inside, quote, ""), texts)
-    every = pa.concat_arrays([pc.fill_null(texts, ""), pa.array([""], pa.string())])
-    return pc.binary_join_element_wise(every, end, "")
+    found = [_written(texts, separator, quote) for texts, _ in columns]
+    longest = sum(int(sizes.max()) for _, _, sizes in found)
+    sizes = np.concatenate([np.zeros(0, np.int64), *(sizes for _, _, sizes in found)])
+    lasts = np.cumsum((sizes + WORD - 1) // WORD)
+    spans = np.column_stack([sizes, np.append(0, lasts)[:-1]])
+    words, at = np.zeros(int(lasts[-1]) if len(lasts) else 0, np.uint64), 0
+    for (data, offsets, mine), (_, end) in zip(found, columns, strict=True):
+        some = spans[at : at + len(mine)]
+        fill_words(data, offsets, some, ord(quote), ord(end), words.view(np.uint8))
+        at += len(mine)
+    return (spans, words), longest
 
 
-def _may_be_quoted(texts: pa.Array, separator: str, quote: str) -> bool:
-    """Whether some text is empty, or some byte of all texts has a meaning."""
-    if pc.min(pc.binary_length(texts)).as_py() == 0:
-        return True
-    _, offsets, data = texts.buffers()
-    if data is None:
-        return False
-    ends = np.frombuffer(offsets, np.int32)
-    content = bytes(memoryview(data)[ends[texts.offset] : ends[texts.offset + len(texts)]])
-    return any(mark.encode() in content for mark in (separator, quote, *QUOTED))
+def _written(
+    texts: pa.Array, separator: str, quote: str
+) -> tuple[npt.NDArray[np.uint8], Ints, Ints]:
+    """The bytes of the texts of a column and of the missing value, where each begins, and how many
+    bytes are written for it, with the one that follows it."""
+    known = np.append(texts.is_valid().to_numpy(zero_copy_only=False), False)
+    texts = pc.fill_null(texts, "") if texts.null_count else texts
+    _, buffer, content = texts.buffers()
+    offsets = np.zeros(2, np.int64)
+    if len(texts):
+        found = np.frombuffer(buffer, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+        offsets = np.append(found, found[-1:]).astype(np.int64)
+    sizes = np.diff(offsets) + 1
+    sizes[known & (sizes == 1)] = len(quote) * 2 + 1
+    # read-only whatever it holds, so that there is one type to compile for
+    data = np.frombuffer(content or b"", np.uint8)
+    kinds = np.zeros(256, np.uint8)
+    for mark in (separator, *QUOTED):
+        kinds[ord(mark)] = STRANGE
+    kinds[ord(quote)] = QUOTE
+    if any(_has(texts, mark) for mark in (separator, quote, *QUOTED)):
+        count_quoting(data, offsets, kinds, _has(texts, quote), sizes)
+    return data, offsets, sizes
