@@ -87,12 +87,13 @@ def spans_of(cells: Cells, grouping: Grouping) -> Spans:
     sets = {}
     if set_columns:
         rows, starts = rows_by_group(grouping.group, grouping.n_groups)
-        counts = cells.counts
+        cell = np.repeat(np.arange(cells.n_cells, dtype=np.int32), cells.counts)[rows]
 
         def members_of(j: int) -> tuple[Ints, Codes]:
-            by_row = np.repeat(codes[:, j], counts)
             size = cells.domains[columns[j]].size
-            starts_and_codes: tuple[Ints, Codes] = members(by_row, rows, starts, size)
+            starts_and_codes: tuple[Ints, Codes] = members(
+                np.ascontiguousarray(codes[:, j]), cell, starts, size
+            )
             return starts_and_codes
 
         sets = dict(zip(set_columns, each(members_of, set_columns, cells.n_rows), strict=True))

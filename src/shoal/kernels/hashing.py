@@ -13,6 +13,9 @@ import numpy.typing as npt
 from shoal.arrays import Ints, Words
 from shoal.kernels.jit import in_place, inner, mix, number
 
+AT_ONCE = 1 << 15
+"""Rows whose states stay in the cache while all their columns are hashed."""
+
 
 def hash_texts(offsets: Ints, data: npt.NDArray[np.uint8]) -> Words:
     """(n,) hash of each byte string data[offsets[i]:offsets[i+1]]."""
@@ -94,16 +97,18 @@ def keyed_end(states: npt.NDArray[np.uint64], out: Words) -> None:
 
 def keyed_hash(n: int, columns: Iterable[Words], key: tuple[int, int]) -> Words:
     """(n,) SipHash-2-4 of each row's words: nobody who lacks the key can tell it from chance."""
-    states = np.empty((n, 4), np.uint64)
-    keyed_start(states, np.uint64(key[0]), np.uint64(key[1]))
-    size = 0
-    for words in columns:
-        keyed_stir(states, words)
-        size += 8
-    length = np.uint64((size % 256) << 56)
-    keyed_stir(states, np.full(n, length, np.uint64))
-    out = np.empty(n, np.uint64)
-    keyed_end(states, out)
+    every, out = list(columns), np.empty(n, np.uint64)
+    length = np.uint64((8 * len(every) % 256) << 56)
+    states = np.empty((min(n, AT_ONCE), 4), np.uint64)
+    ends = np.full(len(states), length, np.uint64)
+    for begin in range(0, n, AT_ONCE):
+        end = min(begin + AT_ONCE, n)
+        some = states[: end - begin]
+        keyed_start(some, np.uint64(key[0]), np.uint64(key[1]))
+        for words in every:
+            keyed_stir(some, words[begin:end])
+        keyed_stir(some, ends[: len(some)])
+        keyed_end(some, out[begin:end])
     return out
 
 

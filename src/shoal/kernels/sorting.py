@@ -18,28 +18,33 @@ def radix_argsort(keys: Words, bits: int, order: Ints) -> Ints:
     if len(order) <= FEW:
         lowest = keys[order] & np.uint64((1 << bits) - 1)
         return order[np.argsort(lowest, kind="stable")]
-    count, spare = np.empty(1 << BITS, np.int64), np.empty_like(order)
+    # keys move with the rows: each digit reads them one after the other
+    count, mine, spare = np.empty(1 << BITS, np.int64), keys[order], np.empty_like(order)
+    spare_keys = np.empty_like(mine)
     for shift in range(0, bits, BITS):
-        _sort_digit(keys, np.uint64(shift), order, spare, count)
+        _sort_digit(mine, np.uint64(shift), order, spare_keys, spare, count)
+        mine, spare_keys = spare_keys, mine
         # what is given is left as it is
         order, spare = spare, order if shift else np.empty_like(order)
     return order
 
 
 @in_place
-def _sort_digit(keys: Words, by: np.uint64, order: Ints, out: Ints, count: Ints) -> None:
-    """Sort by the bits from `by` on, as many as tell apart so many counts."""
+def _sort_digit(
+    keys: Words, by: np.uint64, order: Ints, out_keys: Words, out: Ints, count: Ints
+) -> None:
+    """Sort by the bits from `by` on, as many as tell apart so many counts; keys: of each place."""
     mask = np.uint64(len(count) - 1)
     count[:] = 0
     for i in range(len(order)):
-        count[(keys[order[i]] >> by) & mask] += 1
+        count[(keys[i] >> by) & mask] += 1
     total = 0
     for b in range(len(count)):
         total, count[b] = total + count[b], total
     for i in range(len(order)):
-        bucket = (keys[order[i]] >> by) & mask
-        out[count[bucket]] = order[i]
-        count[bucket] += 1
+        to = count[(keys[i] >> by) & mask]
+        out[to], out_keys[to] = order[i], keys[i]
+        count[(keys[i] >> by) & mask] = to + 1
 
 
 def sort_runs(order: Ints, starts: Ints, keys: Words) -> None:

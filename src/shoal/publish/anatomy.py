@@ -21,7 +21,7 @@ from shoal.encoding.cells import Cells, hash_rows
 from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.hierarchy.text import known_text
 from shoal.io.arrow import gather
-from shoal.publish.assemble import number_rows
+from shoal.publish.ranks import number_rows
 from shoal.threads import each
 
 

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints, Words
-from shoal.encoding.cells import Cells, pack
+from shoal.encoding.cells import Cells
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, rows_by_group
 from shoal.hierarchy.text import text_of
-from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
+from shoal.kernels.sorting import sort_runs
 from shoal.publish.labels import ANY, Labels, labels_of, stars
+from shoal.publish.ranks import number_rows
 from shoal.threads import each
 
 Labelling = Callable[[Grouping, Spans], list[Labels]]
@@ -164,21 +165,6 @@ def classes_of(labels: list[Labels], groups: list[Codes]) -> tuple[Codes, int]:
     """
     ranks = [label.of_group[group] for label, group in zip(labels, groups, strict=True)]
     return number_rows(ranks, [len(label.texts) for label in labels])
-
-
-def number_rows(ranks: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
-    """(n,) the place of each row among the distinct ones, and how many there are.
-
-    ranks: per column (n,) a rank below its size; the first column counts most.
-    """
-    words = pack(ranks, sizes)
-    order = np.arange(len(ranks[0]), dtype=np.int64)
-    for word, bits in reversed(words):
-        order = radix_argsort(word, bits, order)
-    begins = run_starts(np.stack([word for word, _ in words]), order)
-    classes = np.empty(len(order), np.int32)
-    classes[order] = np.cumsum(begins) - 1
-    return classes, int(begins.sum())
 
 
 def publish_order(

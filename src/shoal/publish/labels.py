@@ -8,6 +8,7 @@ separates the members there.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Spans
 from shoal.hierarchy.tree import HierarchyTree
 from shoal.kernels.labels import members as sorted_members
+from shoal.publish.ranks import number_rows
 
 ANY = "*"
 MISSING = "<missing>"
@@ -27,6 +29,11 @@ MISSING = "<missing>"
 
 MOST_BITS = 64
 """A set of so many values is a number."""
+MANY_SETS = 20_000
+"""So many sets are sorted by the ranks of their members where these take as many bits at most."""
+MOST_RANK_BITS = 512
+FEW_PAIRS = 1 << 16
+"""Pairs of codes that are flagged in an array; and more for many groups."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +62,8 @@ def labels_of(domain: Domain, spans: Spans, j: int) -> Labels:
 
 
 def _ranges(domain: Domain, low: Codes, high: Codes) -> Labels:
-    pairs, of_group = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
-    first, last = pairs >> 32, pairs & 0xFFFFFFFF
+    pairs, of_group = _distinct(low.astype(np.int64) * domain.size + high, domain.size**2)
+    first, last = pairs // domain.size, pairs % domain.size
     if domain.interval_ends is None:
         lows = highs = escape_in_range(domain.texts)
         text = _joined("[", lows.take(pa.array(first)), "~", highs.take(pa.array(last)), "]")
@@ -72,6 +79,16 @@ def _ranges(domain: Domain, low: Codes, high: Codes) -> Labels:
     return _merged(text, of_group)
 
 
+def _distinct(keys: Ints, size: int) -> tuple[Ints, npt.NDArray[np.integer]]:
+    """The different keys, ascending, and (n,) the place of each; all are below `size`."""
+    if size > max(FEW_PAIRS, len(keys)):
+        found, place = np.unique(keys, return_inverse=True)
+        return found, place
+    used = np.zeros(size, np.bool_)
+    used[keys] = True
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[keys]
+
+
 def _sets(domain: Domain, starts: Ints, codes: Codes) -> Labels:
     """Members in the order of their text, whatever the order of their codes."""
     by_text = pc.sort_indices(domain.texts).to_numpy()
@@ -81,10 +98,16 @@ def _sets(domain: Domain, starts: Ints, codes: Codes) -> Labels:
     of_set: Codes | None = None
     if domain.size <= MOST_BITS:
         starts, codes, of_set = _once(starts, codes)
-    _, ranks = sorted_members(rank, codes, starts, domain.size)
-    inside = escape_in_set(texts).take(pa.array(ranks))
-    lists = pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), inside)
-    joined = _joined("{", pc.binary_join(lists, ", "), "}")
+    ranks = codes
+    if (rank[1:] < rank[:-1]).any():
+        _, ranks = sorted_members(rank, codes, starts, domain.size)
+    found = _by_ranks(texts, starts, ranks) or _by_text(texts, starts, ranks)
+    return found if of_set is None else Labels(found.texts, found.of_group[of_set])
+
+
+def _by_text(texts: pa.Array, starts: Ints, ranks: Codes) -> Labels:
+    """The labels of sets, sorted by comparing their texts; ranks: members, as places in `texts`."""
+    joined = _set_texts(escape_in_set(texts), starts, ranks)
     single = np.diff(starts) == 1
     alone = escape_alone(texts).take(pa.array(ranks[starts[:-1]]))
     encoded = _where(single, alone, joined).dictionary_encode("encode")
@@ -92,8 +115,67 @@ def _sets(domain: Domain, starts: Ints, codes: Codes) -> Labels:
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     of_group = place[encoded.indices.to_numpy(zero_copy_only=False)]
-    of_group = of_group if of_set is None else of_group[of_set]
     return Labels(encoded.dictionary.take(pa.array(order)), of_group)
+
+
+def _by_ranks(texts: pa.Array, starts: Ints, ranks: Codes) -> Labels | None:
+    """The same, of many sets, without making a text of each; None where that would not be faster, or
+    where the order of the labels does not follow from that of their members: one begins like another.
+    """
+    sizes = np.diff(starts)
+    longest, bits = int(sizes.max(initial=0)), len(texts).bit_length()
+    if len(sizes) < max(MANY_SETS, len(texts)) or longest * bits > MOST_RANK_BITS:
+        return None
+    inside = escape_in_set(texts)
+    in_order = pc.sort_indices(inside)
+    if _one_begins_another(inside.take(in_order).to_pylist()):
+        return None
+    place = np.empty(len(texts), np.int32)
+    place[in_order.to_numpy()] = np.arange(len(texts), dtype=np.int32)
+    several = np.flatnonzero(sizes > 1)
+    # what ends a set, }, comes after the comma that goes on with it: after every member
+    columns = [np.full(len(several), len(texts), np.int32) for _ in range(longest)]
+    for i, column in enumerate(columns):
+        has = sizes[several] > i
+        column[has] = place[ranks[starts[several[has]] + i]]
+    of_several, n_sets = np.zeros(0, np.int32), 0
+    if len(several):
+        of_several, n_sets = number_rows(columns, [len(texts) + 1] * longest)
+    one = np.empty(n_sets, np.int64)
+    one[of_several] = several
+    joined = _set_texts(inside, *_chosen(starts, ranks, one))
+    # a value alone has no braces; one that begins with a brace is escaped
+    used, of_single = _distinct(ranks[starts[:-1]][sizes == 1].astype(np.int64), len(texts))
+    alone = escape_alone(texts).take(pa.array(used))
+    by_text = pc.sort_indices(alone).to_numpy()
+    before = int(pc.sum(pc.less(alone, "{")).as_py() or 0)
+    of_used = np.empty(len(used), np.int32)
+    of_used[by_text] = np.arange(len(used)) + np.where(np.arange(len(used)) < before, 0, n_sets)
+    alone = alone.take(pa.array(by_text))
+    of_group = np.empty(len(sizes), np.int32)
+    of_group[several] = of_several + before
+    of_group[sizes == 1] = of_used[of_single]
+    return Labels(pa.concat_arrays([alone[:before], joined, alone[before:]]), of_group)
+
+
+def _one_begins_another(texts: list[str]) -> bool:
+    """Whether one of some sorted texts begins like another one that is longer."""
+    return any(longer.startswith(text) for text, longer in pairwise(texts))
+
+
+def _set_texts(inside: pa.Array, starts: Ints, ranks: Codes) -> pa.Array:
+    """The texts of sets of members; inside: how each member is written in a set."""
+    members = inside.take(pa.array(ranks))
+    lists = pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), members)
+    return _joined("{", pc.binary_join(lists, ", "), "}")
+
+
+def _chosen(starts: Ints, codes: Codes, which: Ints) -> tuple[Ints, Codes]:
+    """Some of the sets, one after the other: where each begins, and their members."""
+    sizes = np.diff(starts)[which]
+    ends = np.cumsum(sizes)
+    places = np.arange(int(sizes.sum())) + np.repeat(starts[which] - ends + sizes, sizes)
+    return np.append(0, ends), codes[places]
 
 
 def _once(starts: Ints, codes: Codes) -> tuple[Ints, Codes, Codes]:
@@ -103,10 +185,7 @@ def _once(starts: Ints, codes: Codes) -> tuple[Ints, Codes, Codes]:
     of_set = encoded.indices.to_numpy(zero_copy_only=False)
     first = np.empty(len(encoded.dictionary), np.int64)
     first[of_set[::-1]] = np.arange(len(of_set) - 1, -1, -1)
-    sizes = np.diff(starts)[first]
-    ends = np.cumsum(sizes)
-    places = np.arange(int(sizes.sum())) + np.repeat(starts[first] - ends + sizes, sizes)
-    return np.append(0, ends), codes[places], of_set
+    return *_chosen(starts, codes, first), of_set
 
 
 def _nodes(domain: Domain, low: Codes, levels: Codes) -> Labels:
