@@ -8,18 +8,22 @@
 
 Each mutant changes one operator, number, name or statement of one module, and the tests that concern it
 run on the changed module. A mutant that no test notices is a survivor: it needs a test, or a reason in
-`EQUIVALENT`. Mutants come in a random order that is always the same, so a part of them is a fair sample.
+`equivalent_mutants.txt`. Mutants come in a random order that is always the same, so a part of them is
+a fair sample.
 
 Loading the libraries and collecting the tests takes longer than the test that notices a mutant. So one
 process of pytest collects all tests and forks for every mutant; the child gives the functions of the
 module their changed code and runs the tests that reach the changed line: those first that noticed other
 mutants of the module, then the quick ones.
-Mutants outside of functions need a process of their own. What was found is kept with a digest of each
-module in `benchmarks/results/mutants.json`: a module that changes begins anew.
+Mutants outside of functions change what a module is when it is loaded. Most of them cannot be loaded at
+all. For the others a second process, which has loaded the libraries but nothing of Shoal, forks, loads
+Shoal with the changed module and runs the tests, the quick ones first. What was found is kept with a
+digest of each module in `benchmarks/results/mutants.json`: a module that changes begins anew.
 """
 
 import argparse
 import ast
+import builtins
 import contextlib
 import functools
 import gc
@@ -31,14 +35,13 @@ import math
 import os
 import random
 import signal
-import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -77,13 +80,10 @@ TARGETS: dict[str, tuple[str, ...]] = {
         )
     },
     "models/estimated_k_map.py": MODELS,
-    "models/requirement.py": (
-        "tests/models",
-        "tests/methods/test_any_table_any_model.py",
-        "tests/publish/test_suppression.py",
-    ),
+    "models/base.py": MODELS,
+    "models/requirement.py": ("tests/models", "tests/publish/test_suppression.py"),
     "verification/check.py": ("tests/verification", "tests/models", "tests/people/test_counts.py"),
-    "verification/people.py": ("tests/people/test_counts.py", "tests/people/test_methods.py"),
+    "verification/people.py": ("tests/people/test_counts.py",),
     "verification/rules.py": (
         "tests/verification",
         "tests/policy/test_date_and_zip_rules.py",
@@ -93,6 +93,11 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "verification/meaning.py": ("tests/verification", "tests/publish/test_label_parser.py"),
     "verification/anatomy.py": ("tests/anatomy", "tests/verification"),
     "verification/digest.py": ("tests/verification/test_digest.py",),
+    "verification/guesses.py": ("tests/verification/test_guesses.py",),
+    "verification/presets.py": ("tests/verification/test_outcome.py",),
+    "verification/verification.py": ("tests/verification/test_outcome.py",),
+    "verification/weights.py": ("tests/verification/test_weights.py",),
+    "publish/label_faults.py": ("tests/verification/test_unread_labels.py",),
     "publish/label_parser.py": (
         "tests/publish",
         "tests/truth",
@@ -102,78 +107,29 @@ TARGETS: dict[str, tuple[str, ...]] = {
 }
 """The modules that are mutated, and the tests that must notice."""
 
-COPIED = "no copy is needed where nothing is missing"
-ALIKE = "both are of one length: a check of ours"
-MARGIN = "a bit of margin: whole numbers go up to 2**63"
-NONE = "any number below 0 is none of the codes"
-EQUIVALENT: dict[str, str] = {
-    "models/alpha.py:79: 1 to 2": "more rows than there are never fit",
-    "models/alpha.py:82: Add to Sub": "the next line takes back a row too many",
-    "models/l.py:72: Gt to GtE": "a group without a value has no more than its 0 different ones",
-    "models/l.py:134: GtE to Gt": "logarithms meet the bound exactly by chance alone",
-    "models/population.py:93: 1 to 2": "what is divided by nobody is replaced by infinity",
-    "models/population.py:100: 1 to 2": "a figure above 1 is infinite",
-    "models/t.py:20: 62 to 63": MARGIN,
-    "models/t.py:20: 1 to 2": MARGIN,
-    "models/t.py:87: 1 to 2": "nothing is moved, over however many steps",
-    "models/t.py:108: Or to And": "with one place, or no value, nothing is moved",
-    "models/t.py:109: 1 to 2": "nothing is moved, over however many steps",
-    "models/t.py:111: 1 to 2": MARGIN,
-    "models/t.py:111: Lt to LtE": MARGIN,
-    "models/t.py:147: 1 to 2": MARGIN,
-    "models/t.py:147: Lt to LtE": MARGIN,
-    "models/t.py:149: 1 to 2": "in a table of one row nothing is moved",
-    "verification/anatomy.py:61: 0 to 1": "before the first text there is only a missing one",
-    "verification/anatomy.py:61: GtE to Gt": "before the first text there is only a missing one",
-    "verification/anatomy.py:62: Lt to LtE": "equal texts are no pair that differs",
-    "verification/anatomy.py:62: 0 to 1": "equal texts are no pair that differs",
-    "verification/anatomy.py:81: 0 to 1": "ids and their counts are equally many",
-    "verification/anatomy.py:83: 0 to 1": "ids and their counts are equally many",
-    "verification/anatomy.py:97: False to True": COPIED,
-    "verification/anatomy.py:146: False to True": COPIED,
-    "verification/anatomy.py:154: 1 to 2": NONE,
-    "verification/anatomy.py:156: False to True": COPIED,
-    "verification/digest.py:47: Or to And": "the texts of floats are the same, only slower",
-    "verification/digest.py:72: Or to And": "the texts of texts are the same, only slower",
-    "verification/digest.py:112: True to False": ALIKE,
-    "verification/digest.py:167: True to False": ALIKE,
-    "verification/digest.py:173: False to True": COPIED,
-    "verification/digest.py:174: 2 to 3": "one place more, which counts nothing",
-    "verification/digest.py:176: False to True": COPIED,
-    "publish/label_parser.py:254: BitOr to BitAnd": "the type of an attribute, which is never evaluated",
-    "publish/label_parser.py:287: 1 to 2": "any negative number says that there is no such value",
-    "publish/label_parser.py:326: Add to Sub": "where all are stars, the last branch hides as many",
-    "publish/label_parser.py:349: 1 to 2": "numpy takes any negative number for the size to be found",
-    "publish/label_parser.py:410: 366 to 367": "no day lies beyond the calendar",
-    "publish/label_parser.py:443: Gt to GtE": "the search begins at 1, so nothing is found at 0",
-    "publish/label_parser.py:478: True to False": "labels and spans of a level are equally many",
-    "publish/label_parser.py:501: 0 to 1": "a clock has an hour if and only if it has a minute",
-    "verification/digest.py:200: 1 to 2": NONE,
-    "verification/digest.py:200: False to True": COPIED,
-    "verification/digest.py:203: BitAnd to BitOr": "rows that are in order are sorted again",
-    "verification/digest.py:258: True to False": ALIKE,
-    "verification/digest.py:261: True to False": ALIKE,
-    "verification/digest.py:273: 1 to 2": "the buffer ends with the last offset",
-    "verification/digest.py:276: And to Or": "Arrow gives both buffers, or this would raise",
-    "verification/meaning.py:43: 1 to 2": NONE,
-    "verification/people.py:20: 0 to 1": "a wider base, in which numbers differ as well",
-    "verification/people.py:20: 1 to 2": "all numbers one higher",
-    "verification/people.py:20: 2 to 3": "a wider base, in which numbers differ as well",
-    "verification/people.py:20: Add to Sub": "all numbers two lower",
-    "verification/people.py:21: 1 to 2": "any negative size is the one that is not given",
-    "verification/people.py:27: 1 to 2": "a class more, which no row has",
-    "verification/people.py:76: 1 to 2": "any negative size is the one that is not given",
-    "verification/people.py:79: 1 to 2": "numbers of people are 0 or more",
-    "verification/people.py:82: 0 to 1": "of nobody, a round more that changes nothing",
-    "verification/people.py:87: 1 to 2": "numbers of classes are 0 or more",
-    "verification/people.py:96: True to False": "looks for what cannot be there twice",
-    "verification/preferences.py:107: True to False": ALIKE,
-    "verification/preferences.py:115: 0 to 1": "the code of what is no value is not used",
-    "verification/preferences.py:147: 0 to 1": "levels begin at 1",
-    "verification/preferences.py:202: 0 to 1": "the node of level 1 is the value itself",
-    "verification/rules.py:51: True to False": ALIKE,
-}
-"""Survivors that change nothing anybody could notice, and why; by module, line and change."""
+REASONS = Path(__file__).parent / "equivalent_mutants.txt"
+
+
+def _equivalent(text: str) -> dict[tuple[str, str, str], str]:
+    """By module, line of code and change."""
+    found = {}
+    module = code = ""
+    for line in text.splitlines():
+        words = line.strip()
+        match len(line) - len(line.lstrip()):
+            case 0:
+                module = words
+            case 4:
+                code = words
+            case 8:
+                change, _, reason = words.partition(": ")
+                found[module, code, change] = reason
+    return found
+
+
+EQUIVALENT = _equivalent(REASONS.read_text(encoding="utf-8"))
+"""Survivors that change nothing anybody could notice, and why. Lines are known by their text, as their
+numbers change with the lines before them."""
 
 SWAPS: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -233,16 +189,30 @@ def mutants(seed: int = 1) -> list[tuple[str, int]]:
     return found
 
 
-def mutated(name: str, number: int) -> tuple[ast.Module, str, str | None, range]:
-    """The changed module, words, the function that the change is in the body of, if any, and the lines
-    of the statement."""
+def listed(name: str) -> list[tuple[str, tuple[str, str, str]]]:
+    """Of every mutant of a module where it is, and by what `EQUIVALENT` knows it."""
+    text = (PACKAGE / name).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    seen: Counter[tuple[int, str]] = Counter()
+    found = []
+    for node, words, _ in mutations(ast.parse(text)):
+        line = getattr(node, "lineno", 1)
+        seen[line, words] += 1
+        if seen[line, words] > 1:
+            words = f"{words} ({seen[line, words]})"
+        found.append((f"{name}:{line}: {words}", (name, lines[line - 1].strip(), words)))
+    return found
+
+
+def mutated(name: str, number: int) -> tuple[ast.Module, str | None, range]:
+    """The changed module, the function that the change is in the body of, if any, and the lines of the
+    statement."""
     tree = parsed(name)
-    node, words, change = next(islice(mutations(tree), number, None))
+    node, _, change = next(islice(mutations(tree), number, None))
     inside = _function_of(tree, node)
-    where = f"{name}:{getattr(node, 'lineno', 0)}: {words}"
     lines = _lines_of(tree, node)
     change(node)
-    return ast.fix_missing_locations(tree), where, inside, lines
+    return ast.fix_missing_locations(tree), inside, lines
 
 
 def _lines_of(tree: ast.AST, node: ast.AST) -> range:
@@ -266,27 +236,51 @@ def _lines_of(tree: ast.AST, node: ast.AST) -> range:
     return found
 
 
-@contextlib.contextmanager
-def reached() -> Iterator[set[tuple[str, int]]]:
-    """The lines of the modules that are reached meanwhile."""
-    names = {str(PACKAGE / name): name for name in TARGETS}
-    found: set[tuple[str, int]] = set()
+REACHED: set[tuple[str, int]] = set()
+"""(module, line) of the statements that were reached since this was emptied."""
 
-    def line(frame: FrameType, _: str, __: Any) -> Any:
-        found.add((names[frame.f_code.co_filename], frame.f_lineno))
-        return line
 
-    def call(frame: FrameType, event: str, _: Any) -> Any:
-        return line(frame, event, None) if frame.f_code.co_filename in names else None
+class _Noting(ast.NodeTransformer):
+    """Puts a note before every statement of the functions of a module: far quicker than tracing."""
 
-    usual = sys.gettrace()
-    threading.settrace(call)
-    sys.settrace(call)
-    try:
-        yield found
-    finally:
-        sys.settrace(usual)
-        threading.settrace(usual)  # type: ignore[arg-type]
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        for each in ast.walk(node):
+            for part in ("body", "orelse", "finalbody"):
+                lines = getattr(each, part, None)
+                if isinstance(lines, list) and lines and not isinstance(each, ast.ClassDef):
+                    setattr(each, part, [new for line in lines for new in self.noted(line)])
+        return node
+
+    def noted(self, line: ast.stmt) -> list[ast.stmt]:
+        if isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant):
+            return [line]  # a docstring
+        note = ast.parse(f"_reached_(({self.name!r}, {line.lineno}))").body[0]
+        return [*(ast.copy_location(each, line) for each in [note]), line]
+
+
+def note_what_is_reached() -> None:
+    """Modules that are loaded from now on note which of their statements are reached."""
+    builtins._reached_ = REACHED.add  # type: ignore[attr-defined]
+    paths = {str(PACKAGE / name): name for name in TARGETS}
+
+    def changed(path: str) -> CodeType:
+        tree = _Noting(paths[path]).visit(parsed(paths[path]))
+        return compile(ast.fix_missing_locations(tree), path, "exec")
+
+    _load_by(lambda path: changed(path) if path in paths else None)
+
+
+def _load_by(code_of: Callable[[str], CodeType | None]) -> None:
+    """Load modules by their changed code, where there is one."""
+    usual = importlib.machinery.SourceFileLoader.get_code
+
+    def get_code(self: Any, fullname: str) -> Any:
+        return code_of(self.path) or usual(self, fullname)
+
+    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
 
 
 def _function_of(tree: ast.AST, node: ast.AST, prefix: str = "") -> str | None:
@@ -372,7 +366,9 @@ class Mutating:
         seconds: float,
         budget: float,
         every: bool,
+        apart: "Apart",
     ) -> None:
+        self.apart = apart
         self.tasks, self.kept, self.seconds, self.budget = tasks, kept, seconds, budget
         self.every = every
         self.durations: dict[str, float] = {}
@@ -383,17 +379,7 @@ class Mutating:
 
     def pytest_collection(self) -> None:
         """Try the same examples in every process, and do not look for a smaller one that fails."""
-        from hypothesis import Phase, settings  # pytest rewrites its plugins before their import
-
-        settings.register_profile(
-            "mutants",
-            settings.get_profile("shoal"),
-            database=None,
-            derandomize=True,
-            phases=(Phase.explicit, Phase.generate),
-            report_multiple_bugs=False,
-        )
-        settings.load_profile("mutants")
+        _same_examples()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Try the mutants."""
@@ -403,17 +389,38 @@ class Mutating:
         for name, number in self.tasks:
             if time.monotonic() - begin > self.seconds:
                 break
-            found, where = self.outcome(session.items, name, number)
-            self.kept.add(name, number, found, where)
-            if found == "survived":
+            found = self.outcome(session.items, name, number)
+            where, known = self.kept.listed[name][number]
+            self.kept.add(name, number, found)
+            if found == "survived" and known not in EQUIVALENT:
                 print(where, flush=True)
         return True
 
     def time_tests(self, items: list[pytest.Item]) -> None:
         """How long each test takes and what it reaches, without any mutant; all must pass."""
-        read = json.loads(TIMES.read_text()) if TIMES.exists() else {}
+        read = json.loads(TIMES.read_text()) if TIMES.exists() else {"modules": {}, "tests": {}}
         digests = {name: one["digest"] for name, one in self.kept.modules.items()}
-        known = read["tests"] if read.get("modules") == digests else {}
+        changed = {name for name in digests if digests[name] != read["modules"].get(name)}
+        stale = tuple({test for name in changed for test in TARGETS[name]})
+        files = {item.nodeid.partition("::")[0] for item in items}
+        same = {
+            file: _digest((ROOT / file).read_text(encoding="utf-8"))
+            for file in files | read.get("files", {}).keys()
+            if (ROOT / file).exists()
+        }
+        known = {
+            nodeid: each
+            for nodeid, each in read["tests"].items()
+            if not (stale and nodeid.startswith(stale))
+            and same.get(file := nodeid.partition("::")[0]) == read.get("files", {}).get(file, "")
+        }
+
+        def keep() -> None:
+            new = TIMES.with_suffix(".new")
+            new.write_text(json.dumps({"modules": digests, "files": same, "tests": known}))
+            new.replace(TIMES)
+
+        TIMES.parent.mkdir(parents=True, exist_ok=True)
         new = [item for item in items if item.nodeid not in known]
         if new:
             reading, writing = os.pipe()
@@ -422,21 +429,26 @@ class Mutating:
                 _silent()
                 for i, item in enumerate(new):
                     begun = time.process_time()
-                    with reached() as lines:
-                        passed = _passes(item, new[i + 1] if i + 1 < len(new) else None)
+                    REACHED.clear()
+                    passed = _passes(item, new[i + 1] if i + 1 < len(new) else None)
                     took = time.process_time() - begun
-                    found = [item.nodeid, passed, took, sorted(lines)]
+                    found = [item.nodeid, passed, took, sorted(REACHED)]
                     os.write(writing, json.dumps(found).encode() + b"\n")
                 os._exit(0)
             os.close(writing)
+            failed = []
             with os.fdopen(reading, "rb") as pipe:
-                heard = [json.loads(line) for line in pipe]
+                for i, line in enumerate(pipe):
+                    nodeid, passed, took, lines = json.loads(line)
+                    if passed:
+                        known[nodeid] = [took, lines]
+                    else:
+                        failed.append(nodeid)
+                    if i % 20 == 0:
+                        keep()
             os.waitpid(child, 0)
-            failed = [nodeid for nodeid, passed, *_ in heard if not passed]
+            keep()
             assert not failed, f"these fail without any mutant: {failed}"
-            known.update({nodeid: [took, lines] for nodeid, _, took, lines in heard})
-            TIMES.parent.mkdir(parents=True, exist_ok=True)
-            TIMES.write_text(json.dumps({"modules": digests, "tests": known}))
         self.durations = {nodeid: took for nodeid, (took, _) in known.items()}
         self.reaching = {
             nodeid: {(name, line) for name, line in lines} for nodeid, (_, lines) in known.items()
@@ -454,9 +466,9 @@ class Mutating:
         gc.collect()
         gc.freeze()
 
-    def outcome(self, items: list[pytest.Item], name: str, number: int) -> tuple[str, str]:
-        """`killed`, `survived`, `endless` or `open`, and the change."""
-        changed, where, inside, lines = mutated(name, number)
+    def outcome(self, items: list[pytest.Item], name: str, number: int) -> str:
+        """`killed`, `survived`, `endless` or `open`."""
+        changed, inside, lines = mutated(name, number)
         mine = [i for i in items if i.nodeid.startswith(TARGETS[name])]
         if not self.every and lines:
             changing = {(name, line) for line in lines}
@@ -475,15 +487,15 @@ class Mutating:
             heard = pipe.read().decode()
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
-            return ("endless" if os.WTERMSIG(status) == signal.SIGXCPU else "killed"), where
+            return "endless" if os.WTERMSIG(status) == signal.SIGXCPU else "killed"
         if heard == "apart":
-            return ("open" if self.budget < LIMIT else apart(name, number)), where
+            return self.apart.outcome(name, number, self.budget)
         if heard == "open":
-            return "open", where
+            return "open"
         if heard.isdigit():
             noticed = ordered[int(heard)]
             self.noticed[name] = [noticed, *(item for item in first if item is not noticed)][:12]
-        return ("survived" if os.WEXITSTATUS(status) == 0 else "killed"), where
+        return "survived" if os.WEXITSTATUS(status) == 0 else "killed"
 
     def child(
         self,
@@ -498,6 +510,8 @@ class Mutating:
         _silent()
         code = 3
         with contextlib.suppress(BaseException):
+            if inside is None and not loads(name, changed):
+                os._exit(1)
             if inside is None or not patched(name, changed, inside):
                 os.write(writing, b"apart")
                 os._exit(0)
@@ -523,6 +537,20 @@ def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:
     return not any(r.failed for r in runtestprotocol(item, log=False, nextitem=following))
 
 
+def _same_examples() -> None:
+    from hypothesis import Phase, settings  # pytest rewrites its plugins before their import
+
+    settings.register_profile(
+        "mutants",
+        settings.get_profile("shoal"),
+        database=None,
+        derandomize=True,
+        phases=(Phase.explicit, Phase.generate),
+        report_multiple_bugs=False,
+    )
+    settings.load_profile("mutants")
+
+
 def _limited(seconds: int = LIMIT) -> None:
     import resource
 
@@ -539,29 +567,157 @@ def _silent() -> None:
 ARGUMENTS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no")
 
 
-def apart(name: str, number: int) -> str:
-    """The outcome of a mutant in a process that loads the changed module."""
-    command = [sys.executable, "-m", "tests.mutants", "--one", name, str(number)]
-    code = subprocess.run(command, cwd=ROOT, capture_output=True).returncode
-    return "survived" if code == 0 else "endless" if code == -signal.SIGXCPU else "killed"
+LIBRARIES = (
+    "duckdb",
+    "hypothesis",
+    "narwhals",
+    "numba",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow.compute",
+    "pyarrow.csv",
+    "pyarrow.parquet",
+    "pydantic.dataclasses",
+    "rich.console",
+    "typer",
+    "yaml",
+)
+"""What most tests need, loaded once by the process that tries mutants apart."""
 
 
-def try_alone(name: str, number: int) -> None:
-    """Run the tests in this process, which loads the changed module, and end it."""
-    changed, *_ = mutated(name, number)
+class Apart:
+    """A process that has loaded nothing of Shoal, and forks for every mutant that changes a module's
+    loading. Whatever notices a mutant there must pass there without it."""
+
+    def __init__(self) -> None:
+        self.asking, asked = os.pipe()
+        answering, self.answered = os.pipe()
+        self.asked, self.answering = os.fdopen(asked, "w"), os.fdopen(answering)
+        self.passing: set[tuple[str, ...]] = set()
+        self.process = os.fork()
+        if not self.process:
+            os.close(asked)
+            os.close(answering)
+            self.serve()
+        os.close(self.asking)
+        os.close(self.answered)
+
+    def outcome(self, name: str, number: int, budget: float) -> str:
+        """`killed`, `survived`, `endless` or `open`."""
+        found, noticing = self.ask(name, number, TARGETS[name], budget)
+        if noticing:
+            tests = (noticing,) if "::" in noticing else TARGETS[name]
+            if tests not in self.passing:
+                alone, _ = self.ask(name, None, tests, LIMIT)
+                assert alone == "survived", f"fails without any mutant: {tests}"
+                self.passing.add(tests)
+        return found
+
+    def ask(
+        self, name: str, number: int | None, tests: tuple[str, ...], budget: float
+    ) -> tuple[str, str]:
+        """The outcome, and the test that failed, if any."""
+        self.asked.write(json.dumps([name, number, tests, budget]) + "\n")
+        self.asked.flush()
+        found, noticing = json.loads(self.answering.readline())
+        return found, noticing
+
+    def serve(self) -> None:
+        """Answer until nobody can ask any more, and end the process."""
+        assert not any(each.split(".")[0] == "shoal" for each in sys.modules)
+        with os.fdopen(self.asking) as asking:
+            for line in asking:
+                for library in LIBRARIES:
+                    importlib.import_module(library)
+                gc.freeze()
+                reading, writing = os.pipe()
+                child = os.fork()
+                if not child:
+                    _silent()
+                    try_alone(*json.loads(line), writing)
+                os.close(writing)
+                with os.fdopen(reading) as pipe:
+                    noticing = pipe.read()
+                _, status = os.waitpid(child, 0)
+                answer = json.dumps([_told(status), noticing])
+                os.write(self.answered, f"{answer}\n".encode())
+        os._exit(0)
+
+
+def _told(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        return "endless" if os.WTERMSIG(status) == signal.SIGXCPU else "killed"
+    return {0: "survived", OPEN: "open"}.get(os.WEXITSTATUS(status), "killed")
+
+
+OPEN = 77
+"""The exit code where time was up before the tests were."""
+
+
+class QuickFirst:
+    """A plugin of pytest that runs quick tests first, within a budget of seconds."""
+
+    def __init__(self, budget: float, writing: int) -> None:
+        self.budget, self.writing = budget, writing
+        read = json.loads(TIMES.read_text())["tests"] if TIMES.exists() else {}
+        self.durations = {nodeid: took for nodeid, (took, _) in read.items()}
+
+    def pytest_collection(self) -> None:
+        """Try the same examples in every process."""
+        _same_examples()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """The quick ones first."""
+        items.sort(key=lambda item: self.durations.get(item.nodeid, 0))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Say which test fails."""
+        if report.failed:
+            os.write(self.writing, report.nodeid.encode())
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Say that some cannot be collected."""
+        if report.failed:
+            os.write(self.writing, b"collection")
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """End where time is up, and limit a test that takes far longer than it should."""
+        if time.process_time() > self.budget:
+            os._exit(OPEN)
+        usual = self.durations.get(item.nodeid, 1)
+        _limited(math.ceil(time.process_time() + SLOWER * usual + PATIENCE))
+
+
+def try_alone(name: str, number: int | None, tests: list[str], budget: float, writing: int) -> None:
+    """Run tests in this process, which loads the changed module, and end it."""
+    changed = parsed(name) if number is None else mutated(name, number)[0]
     _limited()
     path = str(PACKAGE / name)
     code = compile(changed, path, "exec")
-    usual = importlib.machinery.SourceFileLoader.get_code
-
-    def get_code(self: Any, fullname: str) -> Any:
-        return code if self.path == path else usual(self, fullname)
-
-    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    _load_by(lambda each: code if each == path else None)
     found = 3
     with contextlib.suppress(BaseException):
-        found = int(pytest.main(["-x", *ARGUMENTS, "-m", "not long", *TARGETS[name]]))
+        arguments = ["-x", *ARGUMENTS, "-m", "not long", *tests]
+        found = int(pytest.main(arguments, plugins=[QuickFirst(budget, writing)]))
     os._exit(found)
+
+
+def loads(name: str, changed: ast.Module) -> bool:
+    """Whether a changed module can be loaded, in a process in which its libraries are."""
+    full = "shoal." + name.removesuffix(".py").replace("/", ".")
+    fresh = ModuleType(full)
+    fresh.__dict__.update(__file__=str(PACKAGE / name), __package__=full.rpartition(".")[0])
+    try:
+        exec(compile(changed, str(PACKAGE / name), "exec"), vars(fresh))
+    except Exception:
+        return False
+    return True
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 class Kept:
@@ -572,28 +728,23 @@ class Kept:
     def __init__(self, path: Path) -> None:
         self.path = path
         before = json.loads(path.read_text())["modules"] if path.exists() else {}
-        self.modules: dict[str, dict[str, Any]] = {}
-        for name in sorted(TARGETS):
-            text = (PACKAGE / name).read_text(encoding="utf-8")
-            digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-            if before.get(name, {}).get("digest") == digest:
-                self.modules[name] = before[name]
-            else:
-                total = sum(1 for _ in mutations(ast.parse(text)))
-                self.modules[name] = {"digest": digest, "outcomes": "." * total, "survivors": {}}
+        self.listed = {name: listed(name) for name in sorted(TARGETS)}
+        self.modules: dict[str, dict[str, str]] = {}
+        for name, each in self.listed.items():
+            digest = _digest((PACKAGE / name).read_text(encoding="utf-8"))
+            same = before.get(name, {}).get("digest") == digest
+            outcomes = before[name]["outcomes"] if same else "." * len(each)
+            self.modules[name] = {"digest": digest, "outcomes": outcomes}
 
     def is_open(self, name: str, number: int, again: bool) -> bool:
         """Whether a mutant is to be tried."""
-        return self.modules[name]["outcomes"][number] in ("so" if again else ".")
+        return self.modules[name]["outcomes"][number] in (".so" if again else ".")
 
-    def add(self, name: str, number: int, found: str, where: str) -> None:
+    def add(self, name: str, number: int, found: str) -> None:
         """Note an outcome, and write all of them."""
         one = self.modules[name]
         letters = one["outcomes"]
         one["outcomes"] = letters[:number] + self.LETTERS[found] + letters[number + 1 :]
-        one["survivors"].pop(str(number), None)
-        if found == "survived":
-            one["survivors"][str(number)] = where
         self.write()
 
     def write(self) -> None:
@@ -605,15 +756,30 @@ class Kept:
     def summary(self) -> dict[str, Any]:
         """How many mutants there are, were tried and noticed, and which were not."""
         letters = "".join(one["outcomes"] for one in self.modules.values())
-        survivors = [where for one in self.modules.values() for where in one["survivors"].values()]
+        survivors = [
+            (where, EQUIVALENT.get(known))
+            for name, one in self.modules.items()
+            for letter, (where, known) in zip(one["outcomes"], self.listed[name], strict=True)
+            if letter == "s"
+        ]
         return {
             "mutants": len(letters),
             "tried": len(letters) - letters.count(".") - letters.count("o"),
             "open": letters.count("o"),
             "noticed": letters.count("k") + letters.count("e"),
-            "equivalent": {where: EQUIVALENT[where] for where in survivors if where in EQUIVALENT},
-            "survivors": [where for where in survivors if where not in EQUIVALENT],
+            "equivalent": {where: reason for where, reason in survivors if reason},
+            "survivors": [where for where, reason in survivors if not reason],
         }
+
+    def stale(self) -> list[tuple[str, str, str]]:
+        """Reasons for mutants that are noticed, or that there are no more."""
+        surviving = {
+            known
+            for name, one in self.modules.items()
+            for letter, (_, known) in zip(one["outcomes"], self.listed[name], strict=True)
+            if letter in ".so"
+        }
+        return [known for known in EQUIVALENT if known not in surviving]
 
 
 def main() -> None:
@@ -625,14 +791,11 @@ def main() -> None:
     parser.add_argument("--every", action="store_true", help="tests that do not reach it too")
     parser.add_argument("--budget", type=float, default=LIMIT, help="seconds of tests per mutant")
     parser.add_argument("--show", action="store_true", help="the counts and survivors so far")
-    parser.add_argument("--one", nargs=2, metavar=("MODULE", "NUMBER"), help=argparse.SUPPRESS)
     parser.add_argument("--state", type=Path, default=RESULTS)
     asked = parser.parse_args()
     os.chdir(ROOT)
     os.environ.setdefault("SHOAL_EXAMPLES", "0.2")
     os.environ.setdefault("SHOAL_THREADS", "1")
-    if asked.one:
-        try_alone(asked.one[0], int(asked.one[1]))
     kept = Kept(asked.state)
     tasks = [
         (name, number)
@@ -641,10 +804,13 @@ def main() -> None:
     ]
     if tasks and not asked.show:
         tests = sorted({test for name, _ in tasks for test in TARGETS[name]})
-        mutating = Mutating(tasks, kept, asked.seconds, asked.budget, asked.every)
+        mutating = Mutating(tasks, kept, asked.seconds, asked.budget, asked.every, Apart())
+        note_what_is_reached()
         pytest.main([*ARGUMENTS, "-m", "not long", *tests], plugins=[mutating])
     summary = kept.summary()
     print(json.dumps(summary, indent=1))
+    for known in kept.stale():
+        print("no longer needed:", *known, sep="\n  ")
     sys.exit(1 if summary["survivors"] else 0)
 
 

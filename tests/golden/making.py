@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -187,7 +188,9 @@ def _text(value: Any) -> str | None:
 def _types(table: Any) -> list[str]:
     if isinstance(table, pa.Table):
         return [str(kind) for kind in table.schema.types]
-    return [str(kind) for kind in table.dtypes]
+    # before version 3 pandas has no type of texts
+    texts = "str" if hasattr(table, "iloc") and pd.__version__ < "3" else "object"
+    return [texts if str(kind) == "object" else str(kind) for kind in table.dtypes]
 
 
 def _write_csv(table: pa.Table, path: Path) -> None:

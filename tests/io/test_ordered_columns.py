@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.io.frames import wrap
+from shoal.io.frames import in_order, wrap
 
 SIZES = ["tiny", "small", "large", "vast"]
 VALUES = ["tiny", "small", "small", "large"] * 2
@@ -133,3 +133,15 @@ def test_files_have_no_category_order_in_any_engine(tmp_path: Any) -> None:
     policy = {"columns": {"q": "quasi"}, "constraints": [{"k": 8}]}
     shoal.run(tmp_path / "in.parquet", policy, tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text().splitlines()[1] == '"{large, small, tiny}"'
+
+
+def test_an_enumeration_that_comes_without_its_order_gets_it() -> None:
+    """As polars before 2 hands it over; here even with its values in another order."""
+    values = pa.array(["b", "z", "a"], pa.large_string())
+    indices = pa.array([2, None, 0], pa.uint8())
+    given = pa.DictionaryArray.from_arrays(indices, values)
+    found = in_order(given, ("z", "b", "a"))
+    assert found.type.ordered
+    assert found.to_pylist() == ["a", None, "b"]
+    assert found.dictionary.to_pylist() == ["z", "b", "a"]
+    assert in_order(found, ()) is found

@@ -139,6 +139,12 @@ def test_any_order_also_where_all_hashes_are_one(rows: list[Row], seed: int) -> 
         assert digest_of(table_of([*rows, ("z", "z", None)])) != first
 
 
+def test_rows_of_one_hash_come_by_their_texts_and_missing_ones_last() -> None:
+    texts = pa.array(["b", None, "a", ""]).dictionary_encode()
+    found = digest.piece_of([texts], np.zeros(4, np.uint64), np.ones(4, np.int64))
+    assert found.some[0].to_pylist() == ["", "a", "b", None]
+
+
 @examples(15)
 @given(rows=ROWS, seed=st.integers(0, 99), piece=st.sampled_from([1, 7, 250_000]))
 def test_the_same_in_a_session(

@@ -27,6 +27,7 @@ CASES = [
 ]
 GOOD = [
     (NUMBERS, ["1", "[1~9]", "*", None, "{1, 2}", "20-30", ">=65", "1.5"]),
+    (NUMBERS, ["12*", "**5", "{1,2}", "{1, <missing>}"]),
     (SIZES, ["S", "[S~L]", "*", None, "{S, <missing>}"]),
     ({"role": "quasi", "hierarchy": TREE}, ["north", "Huy", "all", "*", None]),
     ({"role": "quasi", "hierarchy": {"intervals": [5, 10]}}, ["[35-40)", "[30-40)", "37", "*"]),

@@ -16,6 +16,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from narwhals.stable.v2.dependencies import is_into_series
 
 from shoal.arrays import Ints
@@ -92,8 +93,12 @@ class FrameTable:
             scale = _periods_or_intervals(series.to_native())
             if scale is not None:
                 return scale
-        # types that Arrow does not have are known by their text
-        return _texts(series) if series.dtype == nw.Unknown else one_chunk(series.to_arrow())
+        if series.dtype == nw.Unknown:  # types that Arrow does not have are known by their text
+            return _texts(series)
+        found = one_chunk(series.to_arrow())
+        if not is_pandas and isinstance(series.dtype, nw.Enum):
+            return in_order(found, series.dtype.categories)
+        return found
 
     def release(
         self,
@@ -240,6 +245,15 @@ def _categorical(codes: Any, texts: list[str], *, ordered: bool) -> pa.Dictionar
     """A categorical in Arrow; the code -1 is missing."""
     indices = pa.array(codes.astype(np.int32), mask=codes < 0)
     return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()), ordered=ordered)
+
+
+def in_order(found: pa.DictionaryArray, categories: Sequence[str]) -> pa.DictionaryArray:
+    """An enumeration of polars with its order, of which versions before 2 tell Arrow nothing."""
+    if found.type.ordered:
+        return found
+    values = pa.array(categories, found.type.value_type)
+    codes = pc.index_in(found.dictionary, values).take(found.indices)
+    return pa.DictionaryArray.from_arrays(codes, values, ordered=True)
 
 
 def _with_used_categories(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
