@@ -8,7 +8,8 @@ Aims, as multiples of the copy: reading, encoding, publishing, writing and verif
 at 1M and 10M rows; the whole run of the default method 8 with sets and 12 with trees at 1M. Out of core
 with 2 GB at least 150,000 rows a second on two cores; in Spark at most four times the CPU time.
 
-`throughput.py --parts memory --rows 1000000` takes minutes; everything with 100M rows, hours.
+`throughput.py --parts memory --rows 1000000` takes minutes; everything with 100M rows, hours. With
+`--before src` another version is measured in the same turns.
 """
 
 import argparse
@@ -116,13 +117,14 @@ def run(source: str, target: str, text: str) -> dict[str, Any]:
 CHILDREN = {"copy": copy, "run": run}
 
 
-def child(*args: str) -> dict[str, Any]:
-    """The same from here."""
+def child(*args: str, package: Path | None = None) -> dict[str, Any]:
+    """The same from here; package: the folder of another version of shoal."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", __file__, "--child", *args],
         check=False,
         capture_output=True,
         text=True,
+        env=os.environ | ({} if package is None else {"PYTHONPATH": str(package)}),
     )
     if done.returncode:
         raise SystemExit(f"{' '.join(args)} ended with {done.returncode}:\n{done.stderr}")
@@ -132,8 +134,10 @@ def child(*args: str) -> dict[str, Any]:
 # The parts.
 
 
-def in_memory(rows: int, repeats: int, folder: Path) -> dict[str, Any]:
-    """CSV in, CSV out, beside the copy."""
+def in_memory(
+    rows: int, repeats: int, folder: Path, packages: list[Path | None]
+) -> list[dict[str, Any]]:
+    """CSV in, CSV out, beside the copy, by each version."""
     import duckdb
 
     from shoal.sample.census import census
@@ -147,14 +151,23 @@ def in_memory(rows: int, repeats: int, folder: Path) -> dict[str, Any]:
     con.close()
     del table
     copies: list[dict[str, Any]] = []
-    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in WAYS}
+    runs: list[dict[str, list[dict[str, Any]]]] = [{name: [] for name in WAYS} for _ in packages]
     for _ in range(repeats):
         copies.append(child("copy", str(source), str(target)))
         for name, (labels, method) in WAYS.items():
             asked = json.dumps(policy(labels, method, values))
-            runs[name].append(child("run", str(source), str(target), asked))
-            _say(f"{rows:,} {name}: {runs[name][-1]['cpu_seconds']:.1f} CPU seconds")
+            for package, mine in zip(packages, runs, strict=True):
+                mine[name].append(child("run", str(source), str(target), asked, package=package))
+                _say(f"{rows:,} {name}: {mine[name][-1]['cpu_seconds']:.1f} CPU seconds")
+    source.unlink()
     floor = {key: median(one[key] for one in copies) for key in ("seconds", "cpu_seconds")}
+    return [_beside_copy(rows, floor, mine) for mine in runs]
+
+
+def _beside_copy(
+    rows: int, floor: dict[str, float], runs: dict[str, list[dict[str, Any]]]
+) -> dict[str, Any]:
+    """The typical run of each way, as multiples of the copy."""
     found: dict[str, Any] = {"rows": rows, "copy": floor, "runs": {}}
     for name, every in runs.items():
         typical = sorted(every, key=lambda one: one["cpu_seconds"])[len(every) // 2]
@@ -170,7 +183,6 @@ def in_memory(rows: int, repeats: int, folder: Path) -> dict[str, Any]:
                 for step, taken in typical["cpu_of_steps"].items()
             },
         }
-    source.unlink()
     return found
 
 
@@ -264,7 +276,11 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
         folder = Path(name)
         results["disk"] = disk_speed(folder)
         if "memory" in given.parts:
-            results["memory"] = [in_memory(rows, given.repeats, folder) for rows in given.rows]
+            packages = [None] if given.before is None else [None, given.before]
+            found = [in_memory(rows, given.repeats, folder, packages) for rows in given.rows]
+            results["memory"] = [one for one, *_ in found]
+            if given.before is not None:
+                results["memory_before"] = [one for _, one in found]
         if "large" in given.parts:
             results["large"] = []
             for rows in given.large:
@@ -284,12 +300,13 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def added(before: dict[str, Any], results: dict[str, Any]) -> dict[str, Any]:
-    """Former results with the new ones in the place of the same parts; runs out of core by rows."""
-    new = {part: results[part] for part in PARTS if part in results}
-    if "large" in new:
-        again = {one["rows"] for one in new["large"]}
-        new["large"] += [one for one in before.get("large", ()) if one["rows"] not in again]
-        new["large"].sort(key=lambda one: one["rows"])
+    """Former results with the new ones in the place of the same parts, of lists by rows."""
+    new = {part: results[part] for part in (*PARTS, "memory_before") if part in results}
+    for part, runs in new.items():
+        if isinstance(runs, list):
+            again = {one["rows"] for one in runs}
+            runs += [one for one in before.get(part, ()) if one["rows"] not in again]
+            runs.sort(key=lambda one: one["rows"])
     return before | new
 
 
@@ -328,6 +345,7 @@ def main() -> None:
     asked.add_argument("--large", type=int, nargs="+", default=[20_000_000])
     asked.add_argument("--spark", type=int, default=5_000_000)
     asked.add_argument("--repeats", type=int, default=3)
+    asked.add_argument("--before", type=Path, help="src of a former version, to compare with")
     asked.add_argument("--folder", type=Path, help="where tables and temporary files go")
     asked.add_argument("--tables", type=Path, help="where tables of former runs are, and stay")
     asked.add_argument("--add", action="store_true", help="keep the other parts of the output")
