@@ -168,6 +168,7 @@ def draw_screens(browser: Any, folder: Path) -> None:
         go("protect")
         page.wait_for_function(CURVES_ARE_DRAWN)
         save(page.screenshot(), "studio-protect", "light")
+        page.click("#prices summary")
         page.wait_for_selector("#prices >> text=/Computed on [^;]*\\.$/")
         page.locator("#prices").evaluate(TO_THE_TOP)
         save(page.screenshot(), "studio-prices", "light")

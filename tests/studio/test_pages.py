@@ -190,9 +190,10 @@ def what_cannot_be_met_is_said(page: Any) -> None:
 
 def a_step_of_the_price_list_is_taken(page: Any, sample: "api.SamplePaths") -> None:
     now = int(k_on_disk(sample))
+    page.click("#prices summary")
     for offer, written in (
         (f"k {now} → {now + 1}", f"{{k: {now + 1}}}"),
-        ("zip: one character coarser, 4 left", "characters: 4"),
+        ("without zip", "zip: identifier"),
     ):
         page.click(f"[data-price='{offer}']")
         step(page, offer)
@@ -320,6 +321,8 @@ def narrow_dark_and_quiet(opened: Opened, page: Any) -> None:
     assert page.locator("main").count() == 1
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
     assert len(ids) == len(set(ids))
+    assert page.locator(".q-slider [tabindex]:not([role=slider][aria-valuetext])").count() == 0
+    assert page.locator(".q-slider[role=slider]").count() == 0
     unnamed = page.evaluate(
         "[...document.querySelectorAll('button, a, [role=slider]')].filter("
         "e => !(e.ariaLabel || e.textContent.trim())).map(e => e.outerHTML)"

@@ -12,13 +12,15 @@ from shoal.studio import tasks
 from shoal.studio.charts import pairs_chart
 from shoal.studio.constraints import ConstraintText
 from shoal.studio.figures import ColumnFigures, Figures
-from shoal.studio.prices import is_better
+from shoal.studio.live_panel import limits_words
+from shoal.studio.prices import _change, is_better
 from shoal.studio.screens.coarsen import outcome_words
 from shoal.studio.screens.compare import verdict, worst_pair
+from shoal.studio.screens.open_table import evidence_words
 from shoal.studio.screens.protect import _other_guarantee
 from shoal.studio.screens.release import _taken_words
-from shoal.studio.tasks import Candidate, CurvePoint, PolicyText, Price
-from shoal.studio.words import screen_words
+from shoal.studio.tasks import Candidate, CurvePoint, PolicyText, Price, RowsOfPeople
+from shoal.studio.words import at_most, plain_error, screen_words, words_for
 from shoal.studio.worker import Tables
 
 POLICY = "columns: {age: quasi}\nconstraints: [{k: 3}]\nmethod: least-loss-partition\nseed: 1\n"
@@ -90,6 +92,36 @@ def test_a_name_that_is_taken_says_what_to_press() -> None:
         "another name."
     )
     assert _taken_words("Something else.") == "Something else."
+
+
+def test_a_promise_is_never_rounded_down() -> None:
+    for k in range(2, 51):
+        assert float(at_most(1 / k).removesuffix(" %")) >= 100 / k - 1e-9
+    assert "one time in 8 (12.5 %)" in words_for("k").sentence(8, None, "people")
+
+
+def test_limits_are_kept_or_exceeded() -> None:
+    assert limits_words(0.2) == "keeps 2 of 4 limits, exceeds 2"
+    assert limits_words(1.0) == "keeps 0 of 4 limits, exceeds 4"
+
+
+def test_figures_that_look_the_same_are_the_same() -> None:
+    assert _change(0.1644, 0.1638) == "same"
+    assert _change(0.1644, 0.171) == "▲ 17.1 %"
+
+
+def test_how_many_rows_people_have() -> None:
+    words = "4,020 rows, 3,600 different Client_No"
+    one = RowsOfPeople("Client_No", 4020, 3600, ((2, 420),))
+    assert evidence_words(one) == f"{words}; 420 of them have two rows."
+    more = replace(one, several=((2, 200), (7, 3)))
+    assert evidence_words(more) == f"{words}; 203 of them have several rows, at most 7."
+    assert evidence_words(replace(one, several=())) == f"{words}: each has one row."
+
+
+def test_mistakes_of_controls_name_no_line() -> None:
+    said = plain_error("clients.policy.yaml:34: quasi columns need a hierarchy.")
+    assert said == "Columns that others may know need a hierarchy."
 
 
 def test_messages_take_the_words_of_the_screens() -> None:

@@ -66,11 +66,12 @@ def a_dropped_file_is_opened_and_drafted(page: Any, folder: Path) -> None:
 
 def what_one_person_is(page: Any, folder: Path) -> None:
     page.wait_for_selector("[data-answer=none] >> text=recognised by the column “patient”")
-    page.click("text=A person may have several rows")
-    page.click(".q-select:has-text('Column of people')")
-    page.click(".q-menu .q-item:has-text('patient')")
-    page.click("#confirm-column")
+    page.click("text=A person may have several rows")  # the proposed column is taken at once
     page.wait_for_selector("[data-answer=patient]")
+    page.wait_for_selector(
+        "#evidence:has-text('240 rows, 120 different patient; 120 of them have two')"
+    )
+    page.wait_for_selector(".table-name:has-text('120 people, 240 rows')")
     policy = (folder / "shoal-studio" / "visits.policy.yaml").read_text(encoding="utf-8")
     assert "patient: person" in policy
 
@@ -94,6 +95,7 @@ def roles_by_their_heads(page: Any) -> None:
     ):
         has_role(page, column, role)
     assert page.inner_text("[data-card='illness'] h2") == "illness"
+    page.wait_for_selector("[data-card='illness'] >> text=at least 2 values in every group")
     assert page.locator(".preview td:has-text('<script>alert(1)</script>')").count()  # as text
     assert page.locator(".preview script, .preview b").count() == 0
 

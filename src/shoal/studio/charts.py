@@ -23,21 +23,27 @@ def colours(dark: bool) -> tuple[str, str, str]:
 
 
 def cost_chart(
-    points: tuple[CurvePoint, ...], figure: float, model: str, dark: bool, title: str
+    points: tuple[CurvePoint, ...],
+    figure: float,
+    model: str,
+    dark: bool,
+    title: str,
+    whole: float | None = None,
 ) -> Options:
-    """What a guarantee costs: its figure across, the information lost upwards.
+    """What a guarantee costs: its figure across, the information lost upwards, always from 0 to 100 %.
 
     Figures that cannot be met are shaded; a dot marks the figure of the policy. It is as wide as the
-    slider above it.
+    slider above it. whole: what the policy loses on the whole table, where the points are of a sample.
     """
     ink, line, accent = colours(dark)
     words = words_for(model)
     known = [[one.figure, round((one.lost or 0) * 100, 1)] for one in points if not one.reason]
     low, high = min(words.low, figure), max(words.high, figure)
-    losses = [pair[1] for pair in known] or [0.0, 100.0]
-    floor = max(0, (min(losses) - 4) // 10 * 10)
-    ceiling = min(100, -(-(max(losses) + 4) // 10) * 10)
     here = next((pair[1] for pair in known if pair[0] == figure), None)
+    said = "" if here is None else f"{here:g} %"
+    if whole is not None and here is not None:
+        here = round(whole * 100, 1)
+        said = f"{here:g} % on the whole table"
     small = {"color": ink, "fontSize": 11}
     return {
         "animation": False,
@@ -59,9 +65,9 @@ def cost_chart(
         },
         "yAxis": {
             "type": "value",
-            "min": floor,
-            "max": ceiling,
-            "interval": ceiling - floor,
+            "min": 0,
+            "max": 100,
+            "interval": 50,
             "axisLabel": small | {"formatter": "{value} %"},
             "splitLine": {"lineStyle": {"color": line}},
         },
@@ -85,12 +91,12 @@ def cost_chart(
                 "data": [] if here is None else [[figure, here]],
                 "label": {
                     "show": True,
-                    "position": "top",
-                    "align": "left" if figure < low + (high - low) / 8 else "center",
-                    "distance": 6,
+                    "position": "top" if here is None or here < 50 else "bottom",
+                    "align": "left" if figure < low + (high - low) / 6 else "center",
+                    "distance": 8,
                     "color": ink,
                     "fontSize": 12,
-                    "formatter": "" if here is None else f"{here:g} %",
+                    "formatter": said,
                 },
             },
         ],

@@ -10,6 +10,8 @@ from typing import Any
 
 from shoal import api
 
+UNPROTECTED = "No constraint protects the sensitive column"
+"""How a warning begins that is told in other words here."""
 SIZES = (2, 3, 5, 11)
 """Rows in classes below these sizes are counted."""
 
@@ -85,8 +87,11 @@ class Figures:
     columns: dict[str, ColumnFigures]
     disclosure: "api.Disclosure"
     """Who is alone once columns are known too that no guarantee covers."""
+    certain: dict[str, int]
+    """Per column that must not be learnt and that no guarantee protects: the published rows in groups
+    that have one value of it alone."""
     warnings: tuple[str, ...]
-    """What the publisher should think about, beyond `disclosure`."""
+    """What the publisher should think about, beyond `disclosure` and columns without a guarantee."""
     notes: tuple[str, ...]
     seconds: float
     encodings: int
@@ -146,11 +151,42 @@ def figures_of(
             for name in release.policy.quasi
         },
         disclosure=release.disclosure,
-        warnings=tuple(one for one in release.warnings if one not in release.disclosure.warnings),
+        certain={} if sampled is not None else certain_of(release),
+        warnings=tuple(
+            one
+            for one in release.warnings
+            if one not in release.disclosure.warnings and not one.startswith(UNPROTECTED)
+        ),
         notes=release.notes,
         seconds=sum(release.seconds.values()),
         encodings=encodings,
     )
+
+
+def certain_of(release: "api.Release[Any]") -> dict[str, int]:
+    """Of columns that no guarantee protects, the published rows whose group has one value alone."""
+    from pyarrow.compute import CountOptions
+
+    policy, table, every = release.policy, release.table, CountOptions(mode="all")
+    protected = {model.column for model in policy.constraints if not model.promises_nothing}
+    found = {}
+    for name in policy.sensitive:
+        if name in protected or name not in table.column_names:
+            continue
+        quasi = [column for column in policy.quasi if column in table.column_names]
+        if not quasi:
+            continue
+        groups = table.select(quasi).append_column("value", table.column(name))
+        counted = groups.group_by(quasi).aggregate(
+            [("value", "count_distinct", every), ("value", "count"), ("value", "count", every)]
+        )
+        columns = counted.columns[-3:]
+        found[name] = sum(
+            rows
+            for values, told, rows in zip(*(one.to_pylist() for one in columns), strict=True)
+            if values == 1 and told
+        )
+    return found
 
 
 def _risks(found: "api.Reidentification") -> Risks:

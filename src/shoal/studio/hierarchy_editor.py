@@ -11,7 +11,7 @@ from ruamel.yaml.comments import CommentedMap
 from shoal.errors import InputError
 from shoal.studio.columns_text import settings_in
 from shoal.studio.hierarchy_tree import Node, Tree
-from shoal.studio.page import box, button, edit, notice, spaced, text
+from shoal.studio.page import box, button, edit, notice, spaced, tell, text
 from shoal.studio.policy_text import Change, flow_map, scalar
 from shoal.studio.session import Session
 
@@ -252,7 +252,7 @@ class HierarchyEditor:
         try:
             work()
         except InputError as error:
-            ui.notify(str(error), type="negative")
+            tell(str(error))
             return
         self._write(words, self._tree)
 
@@ -266,7 +266,7 @@ class HierarchyEditor:
     def _exchange(self) -> None:
         with box("div", "bar"):
             if not self._raw and any(0 < n < COMMON for n in self._values.values()):
-                button("Show raw", self._show_raw)
+                button("Show rare values", self._show_raw)
             button("Export CSV", self._export)
             upload = ui.upload(
                 label="Import CSV",
@@ -289,10 +289,10 @@ class HierarchyEditor:
             words = (await event.file.read()).decode("utf-8-sig")
             tree = Tree.of_lines(words)
         except UnicodeDecodeError:
-            ui.notify("The file is not UTF-8. Save it as UTF-8.", type="negative")
+            tell("The file is not UTF-8. Save it as UTF-8.")
             return
         except InputError as error:
-            ui.notify(str(error), type="negative")
+            tell(str(error))
             return
         if more := tree.cover(self._values):
             ui.notify(f"{more} values of the table are not in the file; they are in no group.")

@@ -11,6 +11,7 @@ from shoal.studio.page import box, button, edit, icon_button, notice, spaced, te
 from shoal.studio.remedies import explained, remedies
 from shoal.studio.session import Live, Session
 from shoal.studio.uncovered import short_words, uncovered_notice
+from shoal.studio.unprotected import unprotected_notice, unprotected_words
 from shoal.studio.words import (
     ATTACKERS,
     INFORMATION,
@@ -20,6 +21,8 @@ from shoal.studio.words import (
     short_title,
     slack_text,
     step_text,
+    unit_of,
+    with_unit,
     words_for,
 )
 
@@ -72,6 +75,7 @@ def _figures(session: Session, live: Live, shown: Figures) -> None:
         else:
             text("Figures of the step before", "before tiny muted", "p")
         if live.figures is not None and not old:
+            unprotected_notice(session, "unprotected")
             uncovered_notice(session, live.figures.disclosure)
         _guarantees(shown)
         _attackers(shown)
@@ -117,7 +121,7 @@ def _nothing_yet(live: Live) -> None:
                 text(words, "", "li")
 
 
-def live_strip(session: Session) -> None:
+def live_strip(session: Session, show_policy: Callable[[], None]) -> None:
     """Create the line that stays in sight on narrow windows."""
     with box("div", "live-strip") as strip:
         with box("a", "stack", href="#live", aria_label="Live figures of the release"):
@@ -126,7 +130,8 @@ def live_strip(session: Session) -> None:
                 title = text("", "strong")
                 said = text("", "num small", id="strip-figures")
             warned = text("", "small warn", id="strip-warning")
-        undo = icon_button("undo", "Undo the last step", session.undo).classes("push")
+        icon_button("description", "The policy", show_policy, id="strip-policy").classes("push")
+        undo = icon_button("undo", "Undo the last step", session.undo)
 
     def follow() -> None:
         live = session.live
@@ -136,6 +141,8 @@ def live_strip(session: Session) -> None:
         said.set_text(_in_short(session))
         known = live.figures if live.state in ("verified", "checking") else None
         words = "" if known is None else short_words(known.disclosure)
+        if known is not None and session.unprotected:
+            words = unprotected_words(session.unprotected)
         warned.set_text(f"! {words}" if words else "")
         warned.set_visibility(bool(words))
         undo.props["disabled"] = session.workspace is None or not session.workspace.can_undo
@@ -192,7 +199,7 @@ def _badge_words(session: Session) -> tuple[str, str]:
             counted = "rows" if live.figures is None else live.figures.counted
             return "Not yet", f"Counted by {counted} as now, every guarantee would hold."
         case "waiting":
-            return "Waiting for you", "A release is made once every column has a role."
+            return "Waiting for you", _waiting_words(session)
         case "failed":
             return "No release", "Nothing can be published with this policy as it is."
         case "checking":
@@ -200,6 +207,20 @@ def _badge_words(session: Session) -> tuple[str, str]:
         case "opening":
             return "Opening", step_text(live.step)
     return "No table yet", "Open one to begin."
+
+
+def _waiting_words(session: Session) -> str:
+    """What is asked for first."""
+    if {"open", "columns"} <= session.questions.keys():
+        return "A release is made once it is known what one person is and every column has a role."
+    return "A release is made once every column has a role."
+
+
+def limits_words(now: float) -> str:
+    """A risk against the limits of authorities."""
+    exceeded = sum(now > limit + 1e-9 for limit, _, _ in THRESHOLDS)
+    kept = len(THRESHOLDS) - exceeded
+    return f"keeps {kept} of {len(THRESHOLDS)} limits, exceeds {exceeded}"
 
 
 def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -268,12 +289,10 @@ def _guarantees(figures: Figures) -> None:
                 with box("div", "", title=f"{words.term}: {words.why}"):
                     text(short_title(one), "", "div")
                     text(slack_text(one), "tiny muted", "div")
-                text(figure_text(one.asked), "r muted")
-                text(
-                    figure_text(one.found),
-                    "r strong" + ("" if one.holds else " bad"),
-                    data_found=f"{one.model}:{one.of or ''}",
-                )
+                text(with_unit(one, one.asked, figures.counted), "r muted")
+                with box("span", "r strong" + ("" if one.holds else " bad")):
+                    text(figure_text(one.found), "", data_found=f"{one.model}:{one.of or ''}")
+                    text(unit_of(one, figures.counted), "")
         for name, holds in figures.presets:
             said = f"Preset {name}: {'holds' if holds else 'does not hold'}"
             text(said, "small" if holds else "small bad", "div")
@@ -289,10 +308,12 @@ def _attackers(figures: Figures) -> None:
             text("your table")
             box("span", "now")
             text("the release")
-            box("span", "limit")
-            text("limit passed")
-            box("span", "limit kept")
-            text("kept")
+            with box("span", "pair-key"):
+                box("span", "limit")
+                text("limit exceeded")
+            with box("span", "pair-key"):
+                box("span", "limit kept")
+                text("limit kept")
         for name, (title, meaning, _) in ATTACKERS.items():
             raw, now = getattr(figures.raw, name), getattr(figures.now, name)
             with box("div", "gauge", title=meaning):
@@ -300,16 +321,15 @@ def _attackers(figures: Figures) -> None:
                 with box("span", "num"):
                     text(f"{percent(raw)} → ", "muted")
                     text(percent(now), "strong", data_risk=name)
-                passed = sum(now > limit + 1e-9 for limit, _, _ in THRESHOLDS)
                 _track(
                     raw,
                     now,
                     f"{title}: {percent(raw)} in the table, {percent(now)} in the release, "
-                    f"{passed} of {len(THRESHOLDS)} limits passed",
+                    f"{limits_words(now)}",
                 )
         with box("div", "scale", aria_hidden="true"):
             for limit, _, _ in THRESHOLDS:
-                text(f"{limit:.0%}").style(f"left:{sqrt(limit) * 100:.1f}%")
+                text(f"{limit:.0%}".replace("%", " %")).style(f"left:{sqrt(limit) * 100:.1f}%")
         with box("details", "tiny muted"):
             text("Whose limits are these?", "", "summary")
             for limit, _, source in THRESHOLDS:
@@ -345,7 +365,13 @@ def _small_classes(figures: Figures) -> None:
                 kind = "r strong warn" if found.alone else "r strong"
                 text(spaced(found.alone), kind, data_uncovered="plain")
             if figures.sampled is None and found.alone_with_sensitive > found.alone:
-                text("alone, if everything published is known")
+                with box("div"):
+                    text("alone, if everything published is known", "", "div")
+                    text(
+                        "who knows all of a row already finds it, and learns nothing new from it",
+                        "tiny muted",
+                        "div",
+                    )
                 text("", "r")
                 text(spaced(found.alone_with_sensitive), "r", data_uncovered="all")
             text("left out")

@@ -12,6 +12,7 @@ from nicegui.elements.mixins.text_element import TextElement
 from shoal.errors import ShoalError
 from shoal.studio.policy_text import Change
 from shoal.studio.session import Session
+from shoal.studio.words import plain_error
 
 ElementT = TypeVar("ElementT", bound=ui.element)
 
@@ -98,11 +99,32 @@ def _tried(work: Callable[[], None]) -> bool:
     try:
         work()
     except ShoalError as error:
-        ui.notify(
-            str(error), type="negative", multi_line=True, timeout=12_000, close_button="Close"
-        )
+        tell(str(error))
         return False
     return True
+
+
+def spoken(slider: ui.element, name: str, *values: str) -> None:
+    """What a screen reader says of a slider: its name, and the value of each of its thumbs.
+
+    `page.js` gives both to the part that takes the focus.
+    """
+    slider.props["aria-label"] = name
+    slider.props["data-said"] = "|".join(values)
+    slider.update()
+
+
+def tell(error: str) -> None:
+    """Show a mistake in plain words, above everything that can be pressed."""
+    ui.notify(
+        plain_error(error),
+        type="negative",
+        multi_line=True,
+        timeout=12_000,
+        close_button="Close",
+        position="top",
+        classes="mistake",
+    )
 
 
 def spaced(number: float) -> str:

@@ -1,5 +1,8 @@
 """The policy drawer: the file behind every control, with what the last step changed in it."""
 
+from collections.abc import Callable
+from functools import partial
+
 from nicegui import ui
 
 from shoal.errors import ShoalError
@@ -7,10 +10,12 @@ from shoal.studio.page import box, button, icon_button, notice, text
 from shoal.studio.session import Session
 from shoal.studio.words import ROLES
 
+CHANGED = "What the last step changed"
 
-def policy_drawer(session: Session) -> None:
-    """Create the drawer; it follows the session by itself."""
-    shown = {"open": False}
+
+def policy_drawer(session: Session) -> Callable[[], None]:
+    """Create the drawer; it follows the session by itself. Returns what opens and closes it."""
+    shown = {"open": False, "changes": False}
 
     @ui.refreshable
     def body() -> None:
@@ -21,8 +26,15 @@ def policy_drawer(session: Session) -> None:
             notice(workspace.unsaved, "bad").style("margin:0 16px 8px")
         if not shown["open"]:
             return
-        with box("div", "drawer-body"):
-            with box("div", "stack"):
+        side = "changes" if shown["changes"] else "text"
+        with box("div", f"drawer-tabs show-{side}", role="group", aria_label="The policy"):
+            for words, changes in (("Text", False), ("Last change", True)):
+                on = shown["changes"] == changes
+                tab = button(words, partial(turn, changes), "chip on" if on else "chip")
+                tab.props["aria-pressed"] = str(on).lower()
+            button("Close", toggle, "quiet push")
+        with box("div", f"drawer-body show-{side}"):
+            with box("div", "stack text-side"):
                 editor = ui.codemirror(workspace.text, language="YAML", line_wrapping=True)
                 editor.theme = "vscodeDark" if session.dark else "githubLight"
                 editor.classes("grow").style("min-height:0;flex:1")
@@ -34,7 +46,7 @@ def policy_drawer(session: Session) -> None:
                     except ShoalError as error:
                         mistake.set_text(str(error))
 
-                with box("div", "bar"):
+                with box("div", "bar apply"):
                     button("Apply the text", save, id="apply-text")
                     text("Checked as the command line checks it; Ctrl+S.", "tiny muted")
                 with box("details", "tiny muted"):
@@ -43,15 +55,19 @@ def policy_drawer(session: Session) -> None:
                         text(f"{role}: {meaning}", "", "p")
                     text("k, l, t …: guarantees, as Protect explains them", "", "p")
                 editor.map_key("Mod-s", lambda _: save())
-            with box(
-                "div", "diff", tabindex="0", role="region", aria_label="What the last step changed"
-            ):
-                lines = workspace.difference
-                if not lines:
-                    text("No step has changed the policy yet.", "same")
-                for mark, line in lines:
-                    kind = {"+": "add", "-": "del"}.get(mark, "same")
-                    text(f"{mark} {line}", kind)
+            with box("div", "stack changes-side"):
+                text(CHANGED, "", "h3")
+                with box("div", "diff", tabindex="0", role="region", aria_label=CHANGED):
+                    lines = workspace.difference
+                    if not lines:
+                        text("No step has changed the policy yet.", "same")
+                    for mark, line in lines:
+                        kind = {"+": "add", "-": "del"}.get(mark, "same")
+                        text(f"{mark} {line}", kind)
+
+    def turn(changes: bool) -> None:
+        shown["changes"] = changes
+        body.refresh()
 
     def toggle() -> None:
         shown["open"] = not shown["open"]
@@ -61,7 +77,7 @@ def policy_drawer(session: Session) -> None:
                 "document.querySelector('.drawer').scrollIntoView({block: 'nearest'})"
             )
 
-    with box("section", "drawer", aria_label="The policy file"):
+    with box("section", "drawer", aria_label="The policy file") as drawer:
         # these stay: whoever undoes many steps clicks faster than a page is sent
         with box("div", "drawer-bar"):
             undo = icon_button("undo", "Undo", session.undo, id="undo")
@@ -92,9 +108,11 @@ def policy_drawer(session: Session) -> None:
         switch.set_text("Hide the policy" if shown["open"] else "The policy")
         switch.props["aria-expanded"] = str(shown["open"]).lower()
         switch.props["disabled"] = workspace is None
+        drawer.classes(replace="drawer open" if shown["open"] else "drawer")
         body.refresh()
 
     follow()
     session.policy_changed.subscribe(follow)
     session.table_changed.subscribe(follow)
     session.look_changed.subscribe(body.refresh)
+    return toggle

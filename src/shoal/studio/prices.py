@@ -143,8 +143,8 @@ class PriceList:
 
     def build(self) -> None:
         """Create the list."""
-        with box("section", "card stack-3", id="prices"):
-            text("What would one step buy?", "", "h2")
+        with box("details", "card stack-3", id="prices"):
+            text("What would one step buy?", "strong", "summary")
             text(
                 "Each line is the policy with one change, tried in the background. A lower chance of "
                 "being found is what a step buys; lost information is what it costs. Press one to take "
@@ -156,7 +156,12 @@ class PriceList:
                 "div", "prices", role="table", aria_label="What one step would buy and cost"
             )
             self._idle = text("", "small muted", "p")
-            self._state = text("Waiting for the release …", "tiny muted", "p", role="status")
+            self._state = text(
+                "Waiting its turn: the release and the cost curves come first.",
+                "tiny muted",
+                "p",
+                role="status",
+            )
 
     async def compute(self) -> None:
         """Try every step, unless that was done for this policy."""
@@ -256,7 +261,8 @@ def _changes_nothing(base: Price, one: Price | NoPrice) -> bool:
 
 
 def _moved(before: float, after: float) -> bool:
-    return abs(after - before) >= STEADY
+    """Whether the figures differ as they are shown."""
+    return percent(before) != percent(after)
 
 
 def _change(before: float, after: float) -> str:

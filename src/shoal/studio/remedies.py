@@ -84,7 +84,7 @@ def explained(error: str) -> Failure:
         return Failure(
             f"{of} has only {most} different values; you ask for {asked} in every group.",
             f"{of}: {most} values, {asked} asked",
-            f"More than {most} cannot be met: {of} has only {most} different values.",
+            f"{_figure(most) + 1:g} or more cannot be met: {of} has only {most} different values.",
             *_of(found),
         )
     if found := TOO_FEW_ROWS.fullmatch(error):

@@ -22,7 +22,8 @@ from shoal.studio import tasks
 from shoal.studio.columns_text import person_answer
 from shoal.studio.figures import Figures
 from shoal.studio.policy_text import Change
-from shoal.studio.tasks import Opened, PolicyText
+from shoal.studio.tasks import Opened, PolicyText, RowsOfPeople
+from shoal.studio.words import listed_words
 from shoal.studio.workers import CallCancelledError, Worker
 from shoal.studio.workspace import Workspace
 
@@ -103,6 +104,8 @@ class Session:
         """The column that the screens about columns show first."""
         self.compared: dict[str, tuple[tasks.Candidate, ...]] = {}
         """Releases that were compared, by the policy but for its method and k."""
+        self.counted_people: RowsOfPeople | None = None
+        """How many rows people have, by the column that was asked about last."""
         self._written: dict[str, Path] = {}
         self._check: asyncio.Task[None] | None = None
         self._preview: asyncio.Task[None] | None = None
@@ -148,6 +151,7 @@ class Session:
         self.place, self.opened, self.workspace = place, opened, workspace
         self.chosen_column = None
         self.compared.clear()
+        self.counted_people = None
         self.live = Live()
         self.table_changed.emit()
         self.check()
@@ -170,6 +174,21 @@ class Session:
         """Whether the table is a text file, which can be read in several ways."""
         name = self.table_name.lower().removesuffix(".gz")
         return name.endswith((".csv", ".tsv", ".txt"))
+
+    def people_counted(self, found: "RowsOfPeople | None") -> None:
+        """Keep how many rows people have, and show it."""
+        self.counted_people = found
+        self.live_changed.emit()
+
+    @property
+    def people(self) -> int | None:
+        """How many people the table has; None where that is not known or each row is one."""
+        if self.live.figures is not None and self.live.figures.people is not None:
+            return self.live.figures.people
+        counted = self.counted_people
+        if counted is None or self.workspace is None:
+            return None
+        return counted.people if person_answer(self.workspace.text) == counted.column else None
 
     def allow_downloads(self, files: Iterable[str]) -> None:
         """Let the browser open files that the studio wrote."""
@@ -206,6 +225,24 @@ class Session:
                 else f"{count} columns are left to decide."
             )
         return found
+
+    @property
+    def unprotected(self) -> tuple[str, ...]:
+        """The columns that must not be learnt and that no guarantee protects."""
+        if self.policy is None:
+            return ()
+        models = [model for model in self.policy.constraints if not model.promises_nothing]
+        protected = {model.column for model in models}
+        return tuple(name for name in self.policy.sensitive if name not in protected)
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """What the list of steps points at: questions, and columns that are not protected."""
+        names = self.unprotected
+        if not names:
+            return self.questions
+        are = "is" if len(names) == 1 else "are"
+        return self.questions | {"protect": f"{listed_words(names)} {are} not protected yet."}
 
     @property
     def state(self) -> State:

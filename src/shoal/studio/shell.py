@@ -6,6 +6,7 @@ from importlib.resources import files
 from fastapi import Response
 from fastapi.responses import FileResponse
 from nicegui import app, ui
+from nicegui.events import GenericEventArguments
 
 from shoal.studio.live_panel import live_panel, live_strip
 from shoal.studio.page import box, icon_button, text
@@ -14,15 +15,18 @@ from shoal.studio.screens import SCREENS
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 
-PREFERS_DARK = "matchMedia('(prefers-color-scheme: dark)').matches"
+PREFERS_DARK = "matchMedia('(prefers-color-scheme: dark)')"
 
 
 def register(session: Session) -> None:
     """Tell NiceGUI which pages there are."""
     style = (files("shoal.studio") / "style.css").read_text(encoding="utf-8")
 
+    script = (files("shoal.studio") / "page.js").read_text(encoding="utf-8")
+
     def page() -> None:
         ui.add_css(style)
+        ui.add_head_html(f"<script>{script}</script>")
         _frame(session)
 
     ui.page("/", title="Shoal studio")(page)
@@ -58,22 +62,31 @@ def _frame(session: Session) -> None:
             }
             ui.sub_pages({"/": partial(_show, session, SCREENS[0], visited, steps), **routes})
         live_panel(session)
-        policy_drawer(session)
-        live_strip(session)
+        toggle = policy_drawer(session)
+        live_strip(session, toggle)
     ui.keyboard(on_key=lambda event: _key(session, event), ignore=["input", "textarea", "select"])
 
 
 def _prefer(session: Session, dark: ui.dark_mode) -> None:
-    """Begin as light or dark as the browser prefers."""
+    """Be as light or dark as the browser prefers, until the user chooses."""
 
     async def ask() -> None:
         try:
-            session.dark = bool(await ui.run_javascript(PREFERS_DARK, timeout=5))
+            session.dark = bool(await ui.run_javascript(f"{PREFERS_DARK}.matches", timeout=5))
         except TimeoutError:  # the page was left
             return
         dark.value = session.dark
         session.look_changed.emit()
 
+    def follow(event: GenericEventArguments) -> None:
+        if not session.look_chosen:
+            session.dark = dark.value = bool(event.args)
+            session.look_changed.emit()
+
+    ui.on("prefers-dark", follow)
+    ui.run_javascript(
+        f"{PREFERS_DARK}.addEventListener('change', e => emitEvent('prefers-dark', e.matches))"
+    )
     if not session.look_chosen:
         ui.timer(0, ask, once=True)
 
@@ -84,19 +97,25 @@ def _top(session: Session, dark: ui.dark_mode) -> None:
         session.dark = dark.value = not session.dark
         session.look_changed.emit()
 
-    @ui.refreshable
-    def name() -> None:
-        if session.opened is not None and session.place is not None:
-            rows, columns = session.opened.rows, len(session.opened.columns)
-            text(f"{session.table_name} · {rows:,} rows, {columns} columns", "table-name")
-
     with box("header", "top"):
         with box("div", "brand"):
             text("Shoal")
             text("Publish the table, not the people", "slogan")
-        name()
+        name = text("", "table-name")
         icon_button("contrast", "Light or dark", toggle, id="look").classes("push")
-    session.table_changed.subscribe(name.refresh)
+
+    def follow() -> None:
+        if session.opened is None or session.place is None:
+            name.set_text("")
+            return
+        rows, columns = session.opened.rows, len(session.opened.columns)
+        of_people = "" if session.people is None else f"{session.people:,} people, "
+        name.set_text(f"{session.table_name} · {of_people}{rows:,} rows, {columns} columns")
+
+    follow()
+    session.table_changed.subscribe(follow)
+    session.live_changed.subscribe(follow)
+    session.policy_changed.subscribe(follow)
 
 
 def _steps(session: Session) -> "ui.refreshable[[], None]":
@@ -108,7 +127,7 @@ def _steps(session: Session) -> "ui.refreshable[[], None]":
     def steps(path: str = "") -> None:
         here["path"] = path or here["path"]
         drawn.clear()
-        drawn.update(session.questions)
+        drawn.update(session.marks)
         with box("ol"):
             for number, screen in enumerate(SCREENS, 1):
                 with box("li"):
@@ -127,7 +146,7 @@ def _steps(session: Session) -> "ui.refreshable[[], None]":
     session.table_changed.subscribe(steps.refresh)
 
     def follow() -> None:
-        if session.questions != drawn:  # nothing is drawn again under the pointer otherwise
+        if session.marks != drawn:  # nothing is drawn again under the pointer otherwise
             steps.refresh()
 
     session.policy_changed.subscribe(follow)

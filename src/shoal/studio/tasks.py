@@ -142,6 +142,28 @@ def inspect_table(
     return found
 
 
+@dataclass(frozen=True)
+class RowsOfPeople:
+    """How many rows the people of a table have, by the column that tells them apart."""
+
+    column: str
+    rows: int
+    people: int
+    several: tuple[tuple[int, int], ...]
+    """Numbers of rows above one, and how many people have as many; the smallest first."""
+
+
+def rows_of_people(tables: Tables, report: ProgressCallback, name: str) -> RowsOfPeople:
+    """How many rows the people of the table have."""
+    del report
+    column = tables.opened().table().column(name)
+    counts = column.drop_null().value_counts().field("counts").value_counts()
+    pairs = zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)
+    found = dict(sorted(pairs))
+    several = tuple((rows, people) for rows, people in found.items() if rows > 1)
+    return RowsOfPeople(name, len(column), sum(found.values()), several)
+
+
 def values_of_column(
     tables: Tables,
     report: ProgressCallback,

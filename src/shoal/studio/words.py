@@ -1,7 +1,9 @@
 """The studio's words: guarantees, roles and attackers for people who never heard the terms."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from shoal.studio.figures import Guarantee
@@ -30,7 +32,7 @@ class _K(GuaranteeWords):
     def sentence(self, figure: float, of: str | None, unit: str) -> str:  # noqa: ARG002
         return (
             f"Whoever looks for somebody in the release finds at least {figure:g} {unit} that fit, "
-            f"so a guess is right at most {1 / max(1, figure):.0%} of the time."
+            f"so a guess is right at most one time in {figure:g} ({at_most(1 / max(1, figure))})."
         )
 
 
@@ -46,18 +48,21 @@ class _T(GuaranteeWords):
     def sentence(self, figure: float, of: str | None, unit: str) -> str:
         return (
             f"In every group of {unit} the values of “{of}” are spread as in the whole table, give or "
-            f"take {figure:.0%}: belonging to a group says little."
+            f"take {percent(figure)}: belonging to a group says little."
         )
 
 
 class _Share(GuaranteeWords):
     def sentence(self, figure: float, of: str | None, unit: str) -> str:
-        return f"No value of “{of}” belongs to more than {figure:.0%} of any group of {unit}."
+        return f"No value of “{of}” belongs to more than {percent(figure)} of any group of {unit}."
 
 
 class _Average(GuaranteeWords):
     def sentence(self, figure: float, of: str | None, unit: str) -> str:  # noqa: ARG002
-        return f"Somebody who guesses everyone at once is right for at most {figure:.1%} of the {unit}."
+        return (
+            f"Somebody who guesses everyone at once is right for at most {percent(figure)} of the "
+            f"{unit}."
+        )
 
 
 class _Growth(GuaranteeWords):
@@ -84,8 +89,8 @@ class _People(GuaranteeWords):
 class _Presence(GuaranteeWords):
     def sentence(self, figure: float, of: str | None, unit: str) -> str:  # noqa: ARG002
         return (
-            f"Of the people whom a combination fits, at most {figure:.0%} are in the table, so it does "
-            "not tell who is."
+            f"Of the people whom a combination fits, at most {percent(figure)} are in the table, so it "
+            "does not tell who is."
         )
 
 
@@ -209,6 +214,23 @@ def percent(share: float) -> str:
     return f"{share:.1%}".replace(".0%", "%").replace("%", " %")
 
 
+def at_most(share: float) -> str:
+    """A share that nothing is above: as `percent`, rounded up."""
+    return percent(ceil(share * 1000 - 1e-9) / 1000)
+
+
+def unit_of(one: Guarantee, counted: str) -> str:
+    """What the figures of a guarantee count, after a space."""
+    if one.model in ("k", "k-map", "estimated-k-map"):
+        return f" {counted}" if one.model == "k" else " people"
+    return " values" if one.model in ("l", "entropy-l", "recursive-l") else ""
+
+
+def with_unit(one: Guarantee, figure: float | None, counted: str) -> str:
+    """A figure of a guarantee with what it counts."""
+    return figure_text(figure) + unit_of(one, counted)
+
+
 def screen_words(message: str) -> str:
     """A message of the command line with the words of the screens for the roles of columns."""
     for term, words in (
@@ -221,6 +243,16 @@ def screen_words(message: str) -> str:
     ):
         message = message.replace(term, words)
     return message
+
+
+PLACE = re.compile(r"^\S+\.ya?ml(?::\d+)*: ", re.MULTILINE)
+"""Where in a policy a mistake is."""
+
+
+def plain_error(error: str) -> str:
+    """An error without the place in a file, which nobody has written by hand here."""
+    said = screen_words(PLACE.sub("", error))
+    return said[:1].upper() + said[1:]
 
 
 def listed_words(names: Sequence[str]) -> str:
@@ -239,8 +271,8 @@ ROLES: dict[str, tuple[str, str]] = {
     "quasi": ("Others may know it", "Published only as coarsely as your guarantees need."),
     "sensitive": (
         "Must not be learnt",
-        "Its values are published, but never so that one can tell whose they are: the guarantees see to "
-        "that.",
+        "Its values are published as they are. A guarantee of Protect keeps a group from giving them "
+        "away.",
     ),
     "plain": ("Harmless", "Published as it is. No guarantee covers it."),
     "pseudonym": ("Replaced by a code", "Published as a keyed token."),
@@ -274,6 +306,22 @@ def role_words(role: str) -> str:
     """A role as its button calls it."""
     return ROLES[role][0] if role in ROLES else role or "no role"
 
+
+PRESETS = {
+    "cell-size-3": "Whoever looks for somebody finds at least 3 people that fit.",
+    "cell-size-5": "Whoever looks for somebody finds at least 5 people that fit.",
+    "nhs-hes": "Whoever looks for somebody finds at least 8 people that fit.",
+    "cell-size-10": "Whoever looks for somebody finds at least 10 people that fit.",
+    "cell-size-11": "Whoever looks for somebody finds at least 11 people that fit.",
+    "cell-size-20": "Whoever looks for somebody finds at least 20 people that fit.",
+    "ema-0070": "At least 12 people fit, so the chance to find somebody is at most 9 %.",
+    "health-canada": "At least 12 people fit, so the chance to find somebody is at most 9 %.",
+    "hipaa-safe-harbor": "No names, numbers or addresses; no places below a state but the first three "
+    "digits of a zip code; dates by their year; ages above 89 together.",
+    "opinion-05-2014": "Nobody stands alone, no codes replace names, and every column that must not be "
+    "learnt has a guarantee.",
+}
+"""What presets ask for, by their names; others have their own words."""
 
 ATTACKERS = {
     "prosecutor": (
@@ -330,8 +378,8 @@ STEPS = {
     "read": "Reading the table",
     "count": "Counting",
     "search": "Searching",
-    "encode": "Encoding",
-    "compile": "Preparing: compiled for this machine, once. It can take a minute",
+    "encode": "Sorting the values",
+    "compile": "Getting ready: the first time on this computer it can take a minute",
     "group": "Forming groups",
     "refine": "Refining",
     "publish": "Labelling",

@@ -8,12 +8,13 @@ from nicegui import events, ui
 
 from shoal.errors import InputError, ShoalError
 from shoal.studio.local_files import COPIES, files_in, keep_copy
-from shoal.studio.page import box, button, notice, on_press, spaced, text
+from shoal.studio.page import box, button, notice, on_press, spaced, tell, text
 from shoal.studio.screens.base import Screen
 from shoal.studio.security import LARGEST_UPLOAD
 from shoal.studio.session import Session
 from shoal.studio.tasks import Attacked, Learnt, attack_release, page_of_rows
-from shoal.studio.words import percent
+from shoal.studio.unprotected import protect_button
+from shoal.studio.words import listed_words, percent
 from shoal.studio.workers import CallCancelledError
 
 AROUND = 5
@@ -162,7 +163,7 @@ class Attack(Screen):
         try:
             copy = await keep_copy(self.session.folder, event.file)
         except InputError as error:
-            ui.notify(str(error), type="negative")
+            tell(str(error))
             return
         await self._link(event.file.name, str(copy))
 
@@ -170,7 +171,7 @@ class Attack(Screen):
         try:
             await self._link(name, str(self.session.file_in_folder(name)))
         except InputError as error:
-            ui.notify(str(error), type="negative")
+            tell(str(error))
 
     async def _link(self, name: str, place: str) -> None:
         found = await self._attack(None, place)
@@ -270,6 +271,7 @@ class Attack(Screen):
         base, best, pinned = guess
         if pinned:
             text(f"{name}: known for certain", "small bad", "p")
+            self._offer([name])
             return
         much = best - base >= MUCH_BETTER
         text(
@@ -310,8 +312,15 @@ class Attack(Screen):
                     text(percent(before[1]), "r muted")
                     text(percent(best), "r strong" + " warn" * (best - base >= MUCH_BETTER))
                     text(percent(base), "r muted")
+            self._offer([name for name, guess in now.guesses.items() if guess[2]])
             for warning in found.warnings:
                 notice(warning, "warn")
+
+    def _offer(self, told: list[str]) -> None:
+        """Offer to protect columns of which some values are known for certain."""
+        if names := [name for name in told if name in self.session.unprotected]:
+            with box("div", "chips"):
+                protect_button(self.session, names, f"Protect {listed_words(names)}")
 
     def _line(self, label: str, raw: int | None, now: int | None, alarm: str = "") -> None:
         """A count in the table and in the release; `alarm`: what it counts, if it should be 0."""

@@ -19,7 +19,7 @@ from shoal.studio.columns_text import (
 )
 from shoal.studio.figures import ColumnFigures
 from shoal.studio.hierarchy_editor import HierarchyEditor, can_be_grouped, on_drop
-from shoal.studio.page import box, button, edit, notice, on_press, spaced, text
+from shoal.studio.page import box, button, edit, notice, on_press, spaced, spoken, text
 from shoal.studio.policy_text import Change, flow_map, is_null, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
@@ -402,6 +402,8 @@ class Coarsen(Screen):
             width, start = now()
             wide.set_text(f"{width:g}")
             begun.set_text(f"{start:g}")
+            spoken(distance, f"Distance of the cuts of {name}", f"{width:g}")
+            spoken(shift, f"Where the cuts of {name} begin", f"{start:g}")
             first = start + ceil((found.low - start) / width) * width
             marks.clear()
             with marks:
@@ -431,14 +433,12 @@ class Coarsen(Screen):
             distance = ui.slider(
                 min=0, max=len(choices) - 1, step=1, value=choices.index(widths[0])
             )
-            distance.props["aria-label"] = "Distance of the cuts"
             wide = text("", "num small")
         with box("div", "handle"):
             text("Start at", "small")
             steps = max(1, round(widths[0] / found.width))
             at = round((begin % widths[0]) / found.width) % steps
             shift = ui.slider(min=0, max=max(1, steps - 1), step=1, value=at)
-            shift.props["aria-label"] = "Where the cuts begin"
             begun = text("", "num small")
         for slider in (distance, shift):
             slider.on_value_change(lambda _: show())
@@ -457,11 +457,11 @@ class Coarsen(Screen):
             value={"min": low if bottom is None else bottom, "max": high if top is None else top},
         )
         handles.props["left-thumb-color"] = handles.props["right-thumb-color"] = "primary"
-        handles.props["aria-label"] = f"Lowest and highest value of {name} that is named"
         said = text("", "sentence", "p", role="status")
 
         def show() -> None:
             first, last = float(handles.value["min"]), float(handles.value["max"])
+            spoken(handles, f"Value of {name} that is still named", f"{first:g}", f"{last:g}")
             marks.clear()
             with marks:
                 for left, right in ((found.low, first), (last, found.high)):

@@ -5,6 +5,7 @@ from typing import Any
 
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
+from ruamel.yaml.comments import CommentedMap
 
 from shoal import api
 from shoal.errors import PolicyError, ShoalError
@@ -18,11 +19,13 @@ from shoal.studio.columns_text import (
     with_person,
     with_role,
 )
+from shoal.studio.constraints import constraints_in
 from shoal.studio.page import box, button, edit, notice, on_press, replace, spaced, text
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import inspect_table, values_of_column
-from shoal.studio.words import ROLES, SHORT, percent, role_words
+from shoal.studio.unprotected import PROTECTED, protect_button, protection, unprotected_words
+from shoal.studio.words import ROLES, SHORT, figure_text, percent, role_words, words_for
 from shoal.studio.workers import CallCancelledError
 
 PAGE = 8
@@ -77,8 +80,8 @@ class Columns(Screen):
         self._undecided_part = ui.refreshable(self._undecided)
         with box("div", "stack-5") as all_parts:
             self._undecided_part()
-            self._table()
             self._card_part()
+            self._table()
             self._combinations_part()
         on_press(all_parts, "data-role", self._set_role)
         on_press(all_parts, "data-decide", self._choose)
@@ -200,6 +203,10 @@ class Columns(Screen):
         self._values, self._rare = None, False
         self._mark_heads()
         self._card_part.refresh()
+        ui.run_javascript(
+            "document.querySelector('[data-card]')?.scrollIntoView({block: 'nearest'});"
+            "document.querySelector('th.chosen')?.scrollIntoView({block: 'nearest', inline: 'center'})"
+        )
         await self._show_values()
 
     # -- the card of a column
@@ -231,6 +238,8 @@ class Columns(Screen):
                 meaning, happens = ROLES.get(role, ("No role", "Choose one."))
                 text(f"{meaning}. {happens}", "why", "p")
             self._choices(name, role)
+            if role == "sensitive":
+                self._protection(name)
             self._facts_part()
             self._values_part()
 
@@ -272,6 +281,8 @@ class Columns(Screen):
         if role == "person":
             replace(self.session, step, with_person(self.session.policy_text().text, name))
             return
+        if role == "sensitive" and self._protected(name, step):
+            return
         # what does not fit the new role goes: settings first, then constraints on the column
         for kept in ({}, {"settings": False}):
             try:
@@ -280,6 +291,42 @@ class Columns(Screen):
                 continue
             return
         edit(self.session, step, with_role(name, role, settings=False, constraints=False))
+
+    def _protected(self, name: str, step: str) -> bool:
+        """Give a column the role, and the guarantee without which it would be told; False if it cannot
+        have both."""
+
+        def change(policy: CommentedMap) -> None:
+            with_role(name, "sensitive", settings=False)(policy)
+            protection([name])(policy)
+
+        try:
+            self.session.edit(f"{step}, {PROTECTED}", change)
+        except PolicyError:
+            return False
+        return True
+
+    def _protection(self, name: str) -> None:
+        """What protects a column that must not be learnt."""
+        if name in self.session.unprotected:
+            with box("div", "notice is-warn bar", id="not-protected", role="status"):
+                text(f"{unprotected_words([name])}.")
+                protect_button(self.session, [name])
+            return
+        workspace = self.session.workspace
+        assert workspace is not None
+        asked = [one for one in constraints_in(workspace.text) if one.of == name]
+        said = [words_for(one.model).title for one in asked]
+        words = " · ".join(
+            f"at least {figure_text(one.figure)} values in every group"
+            if one.model == "l"
+            else title[0].lower() + title[1:]
+            for one, title in zip(asked, said, strict=True)
+        )
+        if words:
+            with box("p", "small"):
+                text(f"Protected by: {words}. ")
+                text("Change it under Protect", "", "a", href="/protect")
 
     def _facts(self) -> None:
         name = self.session.chosen_column
@@ -302,7 +349,8 @@ class Columns(Screen):
         because = found.reason.rstrip(".")
         because = because.replace(BY_NAME, f"the column is called “{name}”")
         because = WOULD_LEAVE.sub(
-            r"published as it is, it would single out \1 within groups of 5", because
+            r"published as it is, \1 of the people could be told apart by it within groups of five",
+            because,
         )
         words = f"Proposed: {proposed}, because {because}."
         if found.role == "undecided":
@@ -351,7 +399,7 @@ class Columns(Screen):
     def _combinations(self) -> None:
         found = self._inspection
         with box("section", "card stack-3"):
-            text("Which combinations betray people?", "", "h2")
+            text("Which columns betray people?", "", "h2")
             if found is None:
                 text("Counting …", "why", "p", role="status")
                 return

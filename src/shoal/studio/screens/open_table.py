@@ -21,11 +21,11 @@ from shoal.studio.columns_text import (
     with_setting,
 )
 from shoal.studio.local_files import COPIES, files_in, keep_copy
-from shoal.studio.page import box, button, edit, notice, replace, text
+from shoal.studio.page import box, button, edit, notice, replace, tell, text
 from shoal.studio.screens.base import Screen
 from shoal.studio.security import LARGEST_UPLOAD
 from shoal.studio.session import Session
-from shoal.studio.tasks import inspect_table, page_of_rows
+from shoal.studio.tasks import RowsOfPeople, inspect_table, page_of_rows, rows_of_people
 from shoal.studio.workers import CallCancelledError
 
 SEPARATORS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "bar"}
@@ -34,6 +34,7 @@ HEADERS = {"true": "in its first line", "false": "there are none"}
 USUAL = {"separator": ",", "decimal": ".", "header": "true"}
 """What a file is like where nothing else was found."""
 TYPES = {"number": "numbers", "date": "dates", "text": "text"}
+NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 EXAMPLES = 3
 """Rows that the preview shows."""
 MOST_COLUMNS = 60
@@ -61,6 +62,7 @@ class OpenTable(Screen):
         self._rows: list[dict[str, Any]] = []
         self._asking = False
         """Whether the column that tells people apart is asked for."""
+        self._evidence = session.counted_people
 
     def heading(self) -> tuple[str, str]:
         """Another one once there is a table."""
@@ -113,9 +115,13 @@ class OpenTable(Screen):
                 label = "A person may have several rows"
                 if several:
                     label += f", recognised by the column “{answer}”"
-                self._answer(label, several or self._asking, self._ask_column)
-            if self._asking and not answer:
-                self._which_column(proposed)
+                choose = partial(self._set_person, proposed) if proposed else self._ask_column
+                self._answer(label, several, choose)
+            counted = answer if several else proposed
+            if counted:
+                self._evidence_for(counted)
+            if self._asking:
+                self._which_column(counted)
             elif proposed:
                 with box("div", "notice is-warn bar"):
                     text(
@@ -123,11 +129,26 @@ class OpenTable(Screen):
                         f"“{proposed}”. Is that right?"
                     )
                     yes = partial(self._set_person, proposed)
-                    button("Yes, count people", yes, "quiet push", id="confirm-person")
+                    button("Yes, count people", yes, "primary push", id="confirm-person")
+                    button("By another column", self._ask_column)
             elif not answer:
-                notice("Please choose: until then, rows are counted.", "warn")
-            elif self._asking:
-                self._which_column(answer if several else "")
+                notice("Not answered yet. Please choose: until then, rows are counted.", "warn")
+
+    def _evidence_for(self, name: str) -> None:
+        """How many rows people have, by the column that tells them apart."""
+        if self._evidence is None or self._evidence.column != name:
+            self.session.spawn(self._count_people(name))
+            text("Counting the people …", "small muted", "p", role="status")
+            return
+        text(evidence_words(self._evidence), "small", "p", id="evidence")
+
+    async def _count_people(self, name: str) -> None:
+        try:
+            self._evidence = await self.ask(self.session.whole, rows_of_people, name, at_once=True)
+        except (ShoalError, CallCancelledError):
+            return
+        self.session.people_counted(self._evidence)
+        self._person_part.refresh()
 
     def _answer(self, label: str, on: bool, choose: Any) -> None:
         chip = text(
@@ -153,7 +174,7 @@ class OpenTable(Screen):
         """Ask for the column that tells people apart; what was found is chosen already."""
         opened = self.session.opened
         assert opened is not None
-        text("Which column has the same value in all rows of a person?", "small", "p")
+        text("Which column has the same value in all rows of a person?", "strong small", "p")
         with box("div", "bar"):
             column = ui.select(
                 list(opened.columns), value=proposed or None, label="Column of people"
@@ -164,7 +185,8 @@ class OpenTable(Screen):
                 if column.value:
                     self._set_person(str(column.value))
 
-            button("Count people by it", confirm, id="confirm-column")
+            button("Count people by it", confirm, "primary", id="confirm-column")
+        text("Not answered until you press the button.", "tiny warn", "p")
 
     def _set_person(self, name: str) -> None:
         workspace = self.session.workspace
@@ -208,8 +230,11 @@ class OpenTable(Screen):
             text("Was it read right?", "", "h2")
             rows, columns = opened.rows, len(opened.columns)
             text(f"{session.table_name}: {rows:,} rows and {columns} columns.", "sentence", "p")
+            text("This is how it was found. Correct what is wrong.", "why", "p")
             for warning in opened.warnings:
                 notice(warning, "warn")
+            if self._inspection is None:
+                text("Looking at every column …", "small muted", "p", role="status")
             if session.is_text:
                 with box("div", "fields"):
                     self._option("separator", "Between fields", SEPARATORS, given, found)
@@ -219,8 +244,8 @@ class OpenTable(Screen):
             self._questions()
             self._preview()
             text(
-                "Codes such as NA or 999 that stand for a missing value would otherwise be published "
-                "as if they were one.",
+                "Name the codes such as NA or 999 that stand for a missing value. Otherwise they are "
+                "published like any other value, and 999 counts as a very old age.",
                 "why",
                 "p",
             )
@@ -237,7 +262,9 @@ class OpenTable(Screen):
         now = str(value).lower() if isinstance(value, bool) else str(value)
         detected = str(found.get(key, USUAL[key])).lower()
         words = options.get(detected, detected)
-        shown = {"": f"{words} (detected)"} | options
+        if now == detected:
+            now = ""
+        shown = {"": words} | {one: said for one, said in options.items() if one != detected}
         if now not in shown:
             shown[now] = now
 
@@ -318,7 +345,7 @@ class OpenTable(Screen):
 
     def _type(self, name: str, found: "api.ColumnReport | None", is_listed: bool) -> None:
         assert self.session.workspace is not None
-        detected = "…" if found is None else found.type
+        detected = "looking …" if found is None else found.type
         if found is not None and "dates" in found.written:
             detected = f"dates, {_date_words(found.written['dates'])}"
         if not is_listed:
@@ -369,7 +396,7 @@ class OpenTable(Screen):
             try:
                 await session.open(place, policy_file)
             except ShoalError as error:
-                ui.notify(str(error), type="negative", multi_line=True)
+                tell(str(error))
 
         ui.timer(0, again, once=True)
 
@@ -424,7 +451,7 @@ class OpenTable(Screen):
         try:
             await self.session.open(str(self.session.file_in_folder(name)))
         except ShoalError as error:
-            ui.notify(str(error), type="negative", multi_line=True)
+            tell(str(error))
 
     async def _open_address(self, address: str) -> None:
         try:
@@ -433,7 +460,7 @@ class OpenTable(Screen):
             place = str(api.command_line_place(address))
             await self.session.open(place)
         except ShoalError as error:
-            ui.notify(str(error), type="negative", multi_line=True)
+            tell(str(error))
 
     async def _dropped(self, event: events.UploadEventArguments) -> None:
         if isinstance(event.sender, ui.upload):
@@ -441,7 +468,7 @@ class OpenTable(Screen):
         try:
             target = await keep_copy(self.session.folder, event.file)
         except InputError as error:
-            ui.notify(str(error), type="negative")
+            tell(str(error))
             return
         await self._open_file(f"{COPIES}/{target.name}")
 
@@ -452,7 +479,19 @@ class OpenTable(Screen):
                 await asyncio.to_thread(api.write_sample, folder)
             await self.session.open(str(folder / "hospital.csv"), folder / "policy.yaml")
         except ShoalError as error:
-            ui.notify(str(error), type="negative", multi_line=True)
+            tell(str(error))
+
+
+def evidence_words(found: RowsOfPeople) -> str:
+    """`4,020 rows, 3,600 different Client_No; 420 of them have two rows.`"""
+    words = f"{found.rows:,} rows, {found.people:,} different {found.column}"
+    if not found.several:
+        return f"{words}: each has one row."
+    if len(found.several) == 1:
+        (rows, people), *_ = found.several
+        return f"{words}; {people:,} of them have {NUMBERS.get(rows, rows)} rows."
+    more = sum(people for _, people in found.several)
+    return f"{words}; {more:,} of them have several rows, at most {found.several[-1][0]:,}."
 
 
 def _codes(written: Any) -> list[str]:

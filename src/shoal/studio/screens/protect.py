@@ -24,13 +24,13 @@ from shoal.studio.constraints import (
     without,
     without_preset,
 )
-from shoal.studio.page import box, button, edit, notice, term, text
+from shoal.studio.page import box, button, edit, notice, spoken, term, text
 from shoal.studio.prices import PriceList
 from shoal.studio.remedies import explained
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import SAMPLE_ROWS, CurvePoint, cost_curve
-from shoal.studio.words import figure_text, percent, words_for
+from shoal.studio.words import PRESETS, figure_text, percent, screen_words, words_for
 from shoal.studio.workers import CallCancelledError
 
 CURVES: dict[str, tuple[float, ...]] = {
@@ -89,6 +89,8 @@ class Protect(Screen):
         self._sliders: dict[str, Callable[[ConstraintText], None]] = {}
         self._drawn: object = None
         self._computing: asyncio.Task[None] | None = None
+        self._under_way = ""
+        """The guarantee whose costs are computed now."""
         self._prices = PriceList(session)
 
     def build(self) -> None:
@@ -183,24 +185,28 @@ class Protect(Screen):
                 "why",
                 "p",
             )
-            with box("div", "chips"):
+            with box("ul", "presets"):
                 for entry in sorted(_preset_entries(), key=_by_size):
                     assert isinstance(entry, api.PresetEntry)
-                    on = entry.name in chosen
-                    chip = text(
-                        entry.title,
-                        "chip on" if on else "chip",
-                        "button",
-                        type="button",
-                        aria_pressed=str(on).lower(),
-                        data_preset=entry.name,
-                    )
-                    with chip:
-                        asks = " ".join(entry.asks)
-                        ui.tooltip(f"{asks} Source: {'; '.join(entry.sources)}").style(
-                            "max-width:46ch"
-                        )
-                    chip.on("click", lambda _, name=entry.name, on=on: self._toggle(name, on))
+                    self._preset(entry, entry.name in chosen)
+
+    def _preset(self, entry: "api.PresetEntry", on: bool) -> None:
+        with box("li", "stack").style("gap:2px"):
+            chip = text(
+                entry.title,
+                "chip on" if on else "chip",
+                "button",
+                type="button",
+                aria_pressed=str(on).lower(),
+                data_preset=entry.name,
+            )
+            chip.style("align-self:flex-start")
+            chip.on("click", lambda: self._toggle(entry.name, on))
+            plain = PRESETS.get(entry.name) or screen_words(" ".join(entry.asks))
+            text(plain, "small", "p")
+            with box("details", "tiny muted"):
+                text("Source", "", "summary")
+                text("; ".join(entry.sources), "", "p")
 
     def _toggle(self, name: str, on: bool) -> None:
         session = self.session
@@ -266,14 +272,17 @@ class Protect(Screen):
         sentence = text(words.sentence(figure, one.of, self._unit), "sentence", "p")
         with box("div", "bar").style(f"flex-wrap:nowrap;gap:0;padding-left:{MARGIN}px"):
             slider = ui.slider(min=low, max=high, step=words.step, value=figure)
-            slider.props["aria-label"] = f"{words.title}: {one.label}"
             slider.style("flex:1")
             shown = text(figure_text(figure), "figure-now", data_figure=one.label)
             shown.style(f"width:{MARGIN}px;text-align:right")
 
+        name = words.title if one.of is None else f"{words.title}: {one.of}"
+        spoken(slider, name, figure_text(figure))
+
         def show(value: float) -> None:
             shown.set_text(figure_text(value))
             sentence.set_text(words.sentence(value, one.of, self._unit))
+            spoken(slider, name, figure_text(value))
 
         def move(event: Any) -> None:
             if event.value is not None and event.value != now.figure:
@@ -344,9 +353,25 @@ class Protect(Screen):
             if sampled
             else INFORMATION_LOST
         )
-        title = "" if other else title if points else "Computing what it costs …"
+        waiting = (
+            "Computing what it costs …"
+            if label == self._under_way
+            else "What it costs: waiting its turn, the curves above come first"
+        )
+        title = "" if other else title if points else waiting
+        live = self.session.live
+        known = live.figures if sampled and live.state == "verified" else None
         chart.options.clear()
-        chart.options.update(cost_chart(points, figure, one.model, self.session.dark, title))
+        chart.options.update(
+            cost_chart(
+                points,
+                figure,
+                one.model,
+                self.session.dark,
+                title,
+                None if known is None else known.lost,
+            )
+        )
         chart.props["aria-label"] = other or _curve_words(points, one)
         barred = [point for point in points if point.reason]
         certain = [point for point in barred if point.for_certain]
@@ -354,7 +379,13 @@ class Protect(Screen):
             failure = explained(certain[0].reason)
             reason.set_text(f"Shaded: {failure.limit or f'cannot be met. {failure.words}'}")
         elif barred:
-            reason.set_text(f"Shaded: not met on the sample. {explained(barred[0].reason).words}")
+            failure = explained(barred[0].reason)
+            limit = failure.limit and failure.limit[0].lower() + failure.limit[1:]
+            reason.set_text(
+                f"Shaded: on the sample, {limit}"
+                if limit
+                else f"Shaded: not met on the sample. {failure.words}"
+            )
         else:
             reason.set_text(other)
         reason.set_visibility(bool(other or barred))
@@ -371,6 +402,8 @@ class Protect(Screen):
     async def _compute(self) -> None:
         await asyncio.sleep(PAUSE)
         for label, (one, figure, _, _) in list(self._charts.items()):
+            self._under_way = label
+            self._redraw()
             words = words_for(one.model)
             figures = CURVES.get(one.model) or tuple(
                 round(words.low + (words.high - words.low) * i / 7, 4) for i in range(8)
@@ -384,6 +417,7 @@ class Protect(Screen):
                 continue
             if label in self._charts:
                 self._describe(label)
+        self._under_way = ""
         await self._prices.compute()
 
     # -- adding, and how it is done
@@ -400,7 +434,7 @@ class Protect(Screen):
             if ("l", name) not in there:
                 offers.append((f"{name}: at least 2 values in every group", {"l": 2, "of": name}))
             if ("t", name) not in there:
-                offers.append((f"{name}: groups like the whole table", {"t": 0.4, "of": name}))
+                offers.append((f"{name}: groups like the whole table", {"t": 0.3, "of": name}))
         if ("average-risk", None) not in there:
             offers.append(("Few are found when all are tried", {"average-risk": 0.1}))
         if not offers:
@@ -436,9 +470,15 @@ class Protect(Screen):
             share = policy.suppression
             words = text(_left_out(share), "sentence", "p")
             slider = ui.slider(min=0, max=0.3, step=0.01, value=share or 0.0)
-            slider.props["aria-label"] = "Share of rows that may be left out"
             slider.style("max-width:420px")
-            slider.on_value_change(lambda event: words.set_text(_left_out(event.value)))
+            name = "Share of rows that may be left out"
+            spoken(slider, name, percent(share or 0.0))
+
+            def show(event: Any) -> None:
+                words.set_text(_left_out(event.value))
+                spoken(slider, name, percent(event.value or 0.0))
+
+            slider.on_value_change(show)
 
             def release(event: Any) -> None:
                 value = round(float(event.args), 4)
@@ -477,7 +517,7 @@ def _left_out(share: float | None) -> str:
 def _curve_words(points: tuple[CurvePoint, ...], one: ConstraintText) -> str:
     known = [point for point in points if point.lost is not None]
     if not known:
-        return f"What {one.label} costs is being computed."
+        return f"What {one.label} costs is not computed yet."
     ends = (known[0], known[-1])
     said = " and ".join(
         f"{percent(point.lost or 0)} at {figure_text(point.figure)}" for point in ends

@@ -16,7 +16,8 @@ from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import Order, Written, write_release
 from shoal.studio.uncovered import alone_words, sentences
-from shoal.studio.words import screen_words, step_text
+from shoal.studio.unprotected import unprotected_notice
+from shoal.studio.words import listed_words, screen_words, step_text
 from shoal.studio.workers import CallCancelledError
 
 DATABASE = "database"
@@ -51,8 +52,8 @@ class Release(Screen):
         self._name, self._form = f"{stem}-release", ".csv"
         self._report, self._external, self._key, self._seed = True, False, True, False
         self._force = False
-        self._aware = False
-        """Whether the user has said to know who is not covered by any guarantee."""
+        self._aware: set[str] = set()
+        """What the user has said to know: who is not covered, and which columns are not protected."""
         self._address = ""
         """The table of a database that the release goes to, where it does."""
         self._written: Written | None = None
@@ -81,7 +82,7 @@ class Release(Screen):
         self.follow(self.session.policy_changed, self._forget)
 
     def _forget(self) -> None:
-        self._aware = False
+        self._aware = set()
         self._changed()
         self._follow_live()
 
@@ -196,17 +197,27 @@ class Release(Screen):
 
     def _allow(self) -> None:
         """Let the release be written once it was verified, and who is not covered was seen."""
-        refused = not self.session.may_be_written or bool(self._to_confirm() and not self._aware)
+        refused = not self.session.may_be_written or not self._all_confirmed()
         self._button.props["disabled"] = refused
         self._button.update()
         self._refusal.refresh()
 
-    def _to_confirm(self) -> str:
-        """What the user must have seen before anything is written: many who are not covered."""
+    def _to_confirm(self) -> dict[str, str]:
+        """What the user must have seen before anything is written, by what it is about: many who are
+        not covered, and columns that nothing protects."""
         figures = self.session.live.figures
         if figures is None or not self.session.may_be_written:
-            return ""
-        return alone_words(figures.disclosure)
+            return {}
+        found = {}
+        if words := alone_words(figures.disclosure):
+            found["uncovered"] = f"{words}, and that no guarantee protects them"
+        if names := self.session.unprotected:
+            are = "is" if len(names) == 1 else "are"
+            found["unprotected"] = f"{listed_words(names)} {are} not protected by any guarantee"
+        return found
+
+    def _all_confirmed(self) -> bool:
+        return set(self._to_confirm()) <= self._aware
 
     def _refused(self) -> None:
         """Why nothing can be written, and where that is mended."""
@@ -217,8 +228,8 @@ class Release(Screen):
         elif live.state == "failed":
             failure = explained(live.error)
             where, words = ("protect" if failure.short else "columns"), failure.words
-        elif self._to_confirm() and not self._aware:
-            text("Tick first that you know who is not covered.", "small warn", "p", id="refused")
+        elif not self._all_confirmed():
+            text("Tick first that you know what is not covered.", "small warn", "p", id="refused")
         if words:
             with box("div", "notice is-bad bar", id="refused", role="status"):
                 text(
@@ -233,15 +244,16 @@ class Release(Screen):
             return
         for words in (*sentences(live.figures.disclosure), *live.figures.warnings):
             notice(screen_words(words), "warn")
-        if words := self._to_confirm():
+        unprotected_notice(self.session, "unprotected-here")
+        for about, words in self._to_confirm().items():
 
-            def change(event: Any) -> None:
-                self._aware = bool(event.value)
+            def change(event: Any, about: str = about) -> None:
+                self._aware = self._aware | {about} if event.value else self._aware - {about}
                 self._allow()
 
-            label = f"I know that {words}, and that no guarantee protects them"
-            tick = ui.checkbox(label, value=self._aware, on_change=change).props("dense")
-            tick.props["data-aware"] = "true"
+            label = f"I know that {words}"
+            tick = ui.checkbox(label, value=about in self._aware, on_change=change).props("dense")
+            tick.props["data-aware"] = about
 
     def _outcome(self) -> None:
         if self._problem:
@@ -280,8 +292,8 @@ class Release(Screen):
             with box("div", "stack").style("gap:0"):
                 text(f"{spaced(written.rows)} rows written and verified", "title", "div")
                 text("Read back from the file that is there now.", "sub", "div")
-        if words := self._to_confirm():
-            notice(f"{words}. No guarantee protects them.", "warn")
+        for words in self._to_confirm().values():
+            notice(f"You knew that {words}.", "warn")
         for title, is_private in (("To publish", False), ("Keep private", True)):
             files = [file for file in written.files if (file in written.private) == is_private]
             if files:
