@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import api
+from shoal.evidence.value_counts import ValueCounts
 from shoal.progress import ignore_event
 from shoal.studio.columns_text import missing_in
 from shoal.studio.policy_text import changed
 from shoal.studio.prices import masked_columns, offers
-from shoal.studio.screens.coarsen import masked
 from shoal.studio.tasks import (
+    ColumnValues,
     Histogram,
     PolicyText,
     Price,
@@ -21,6 +22,7 @@ from shoal.studio.tasks import (
     price,
     round_width,
 )
+from shoal.studio.ways import WAYS, beyond, example, fitting, masked, written
 from shoal.studio.worker import Tables
 from tests.examples import examples
 
@@ -52,6 +54,31 @@ def test_codes_are_no_numbers_and_dates_are_years() -> None:
     assert histogram_of(["01/03/1964", "1.1.1966"], [20, 30]) == found
     assert histogram_of(["4,5", "5,5"], [20, 30]) == histogram_of(["4.5", "5.5"], [20, 30])
     assert [round_width(width) for width in (0.03, 1, 1.1, 3, 7, 0)] == [0.05, 1, 2, 5, 10, 1]
+
+
+def values_of(rows: dict[str, int]) -> ColumnValues:
+    bars = ValueCounts((), False, len(rows), 0, 0, 0)
+    return ColumnValues(bars, rows, histogram_of(list(rows), list(rows.values())))
+
+
+def test_examples_are_common_values_of_the_column_and_ways_fit_it() -> None:
+    ways = {way.key: way for way in WAYS}
+    codes = values_of({"71258": 3, "70222": 40, "70223": 30})
+    assert example(ways["right"], codes) == "70222 → 7022* → 702**"  # not the one of three rows
+    assert set(fitting(codes, "right")) == {"sets", "right", "left"}
+    words = values_of({"Paris": 30, "Huy": 20, "Ath": 2})
+    assert example(ways["sets"], words) == "Paris → {Huy, Paris}"
+    assert set(fitting(words, "")) == {"sets", "right", "left"}
+    money = values_of({str(1000 * i): 12 if i != 7 else 90 for i in range(1, 200)})
+    assert example(ways["steps"], money) == "5000 → [0-10000) → [0-20000)"
+    assert set(fitting(money, "")) == {"ranges", "steps"}
+    assert money.histogram is not None
+    assert beyond(money.histogram) == "195000+"
+    dates = values_of({"2023-01-05": 20, "2024-03-01": 50})
+    assert example(ways["dates"], dates).endswith("→ 2024-03 → 2024 → 2020s")
+    assert set(fitting(dates, "")) == {"ranges", "dates"}
+    assert example(ways["sets"], None) == ways["sets"].example
+    assert [written(one) for one in (400000.0, 0.25, 1e6)] == ["400000", "0.25", "1000000"]
 
 
 def test_masks_hide_one_more_character_each() -> None:

@@ -12,6 +12,10 @@ from shoal import api
 
 UNPROTECTED = "No constraint protects the sensitive column"
 """How a warning begins that is told in other words here."""
+MOST_LABELS = 6
+"""Labels of a column that are kept."""
+SHARED = 10
+"""Labels that fewer rows share are not shown."""
 SIZES = (2, 3, 5, 11)
 """Rows in classes below these sizes are counted."""
 
@@ -53,6 +57,8 @@ class ColumnFigures:
     """The share of rows that say nothing: `*`."""
     typical: str
     """What the other cells, neither exact nor hidden, typically say."""
+    common: tuple[tuple[str, int], ...] = ()
+    """The most common labels that are published, with their rows; none that fewer than ten share."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +153,7 @@ def figures_of(
                 detail[name].exact,
                 detail[name].share("hidden"),
                 detail[name].typical.removesuffix("*").removesuffix(", "),
+                common_labels(release, name),
             )
             for name in release.policy.quasi
         },
@@ -161,6 +168,18 @@ def figures_of(
         seconds=sum(release.seconds.values()),
         encodings=encodings,
     )
+
+
+def common_labels(release: "api.Release[Any]", name: str) -> tuple[tuple[str, int], ...]:
+    """The most common labels of a column in a release, with their rows."""
+    if name not in release.table.column_names:
+        return ()
+    counted = release.table.column(name).cast("string").drop_null().value_counts()
+    pairs = zip(
+        counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True
+    )
+    shared = [(label, rows) for label, rows in pairs if rows >= SHARED]
+    return tuple(sorted(shared, key=lambda pair: (-pair[1], pair[0]))[:MOST_LABELS])
 
 
 def certain_of(release: "api.Release[Any]") -> dict[str, int]:

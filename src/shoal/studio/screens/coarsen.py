@@ -24,29 +24,9 @@ from shoal.studio.policy_text import Change, flow_map, is_null, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import ColumnValues, Histogram, column_values, inspect_table
+from shoal.studio.ways import WAYS, beyond, example, fitting, masked, written
 from shoal.studio.words import LABELS, percent
 from shoal.studio.workers import CallCancelledError
-
-WAYS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
-    ("ranges", "Ranges that fit", "31 → [30~35]", {"kind": "ordered"}),
-    (
-        "steps",
-        "Steps of equal width",
-        "31 → [30-35) → [30-40)",
-        {"hierarchy": {"intervals": [5, 10, 20]}},
-    ),
-    ("sets", "Sets, or your own groups", "Italy → {France, Italy}", {"kind": "unordered"}),
-    ("right", "Hide the end", "02138 → 0213* → 021**", {"hierarchy": {"mask": "right"}}),
-    ("left", "Hide the beginning", "02138 → *2138 → **138", {"hierarchy": {"mask": "left"}}),
-    (
-        "dates",
-        "Parts of a date",
-        "1964-03-07 → 1964-03 → 1964",
-        {"hierarchy": {"date": ["month", "year", "decade"]}},
-    ),
-)
-"""Ways to make a column coarser: a name, its title, what it gives and its settings in a policy."""
-
 
 MUCH_MORE = 0.15
 """A step that costs a column so much more of its information is pointed out."""
@@ -79,6 +59,8 @@ class Coarsen(Screen):
         """What each column lost in the last release that was verified."""
         self._jump: tuple[str, float, float] | None = None
         """A column that the last step cost much: what it lost before, and what it loses now."""
+        self._every_way = False
+        """Whether ways are shown too that do not fit the column."""
         self._drawn: tuple[object, ...] | None = None
         """What the screen shows; a step that changes none of it does not draw it again."""
 
@@ -88,6 +70,9 @@ class Coarsen(Screen):
         self._card_part = ui.refreshable(self._card)
         self._values_part = ui.refreshable(self._values)
         self._offers = ui.refreshable(self._proposal)
+        self._examples_part = ui.refreshable(self._examples)
+        self._ends_words = ui.refreshable(self._say_ends)
+        self._labels_part = ui.refreshable(self._labels)
         self._jump_part = ui.refreshable(self._show_jump)
         with box("div", "stack-5") as all_parts:
             self._chips_part()
@@ -162,9 +147,12 @@ class Coarsen(Screen):
             self._counting.discard(key)
         if name == self._chosen() and key == self._key(name):
             self._values_part.refresh()
+            self._examples_part.refresh()
+            self._ends_words.refresh()
 
     def _choose(self, name: str) -> None:
         self.session.chosen_column = name
+        self._every_way = False
         self._follow()
 
     def _dropped(self, dragged: str, onto: str) -> None:
@@ -200,6 +188,7 @@ class Coarsen(Screen):
                 text(name, "", "h2")
                 self._outcome = text("", "small muted push", role="status")
             self._show_outcome()
+            self._labels_part()
             self._jump_part()
             self._ways(name)
             self._values_part()
@@ -215,6 +204,7 @@ class Coarsen(Screen):
         known = None if figures is None or name is None else figures.columns.get(name)
         if self._outcome is not None:
             self._outcome.set_text("" if known is None else outcome_words(known))
+        self._labels_part.refresh()
         if figures is None or self.session.live.state != "verified":
             return
         losses = {one: found.loss for one, found in figures.columns.items()}
@@ -224,6 +214,20 @@ class Coarsen(Screen):
             self._jump = (name, before, now) if name and now - before >= MUCH_MORE else None
             self._losses = losses
             self._jump_part.refresh()
+
+    def _labels(self) -> None:
+        """What the release says most often in place of the values."""
+        name, figures = self._chosen(), self.session.live.figures
+        known = None if figures is None or name is None else figures.columns.get(name)
+        if known is None or not known.common:
+            return
+        with box("p", "small", id="published"):
+            text("Published most often: ", "muted")
+            for place, (label, rows) in enumerate(known.common):
+                text(label, "mono")
+                text(
+                    f" ({spaced(rows)})" + (", " if place < len(known.common) - 1 else ""), "muted"
+                )
 
     def _show_jump(self) -> None:
         """Say that the last step cost a column much."""
@@ -271,13 +275,7 @@ class Coarsen(Screen):
         settings = self._settings(name)
         now = _way_of(settings)
         with box("div", "ways", role="group", aria_label=f"How {name} is made coarser"):
-            for key, title, example, _ in WAYS:
-                on = key == now or (key, now) == ("sets", "own")
-                way = box("button", "way on" if on else "way", type="button", data_way=key)
-                way.props["aria-pressed"] = str(on).lower()
-                with way:
-                    text(title, "strong")
-                    text(example, "tiny muted")
+            self._examples_part()
         with box("div", "bar"):
             words = {
                 "own": "Groups of your own, as the policy lists them.",
@@ -291,6 +289,32 @@ class Coarsen(Screen):
                 for label, meaning in LABELS:
                     text(label, "mono", "dt")
                     text(meaning, "muted", "dd")
+
+    def _examples(self) -> None:
+        """The ways that fit the column, with what they make of its values; the others on request."""
+        if (name := self._chosen()) is None:
+            return
+        now = _way_of(self._settings(name))
+        counted = self._counted.get(self._key(name))
+        found = counted if isinstance(counted, ColumnValues) else None
+        fits = [way.key for way in WAYS]
+        if found is not None and not self._every_way:
+            fits = list(fitting(found, "sets" if now == "own" else now))
+        for way in WAYS:
+            if way.key not in fits:
+                continue
+            on = way.key == now or (way.key, now) == ("sets", "own")
+            made = box("button", "way on" if on else "way", type="button", data_way=way.key)
+            made.props["aria-pressed"] = str(on).lower()
+            with made:
+                text(way.title, "strong")
+                text(example(way, found), "tiny muted")
+        if len(fits) < len(WAYS):
+            button("Other ways …", self._show_every_way, "linklike small", id="other-ways")
+
+    def _show_every_way(self) -> None:
+        self._every_way = True
+        self._examples_part.refresh()
 
     def _proposal(self) -> None:
         words = "Back to the proposed way"
@@ -306,7 +330,8 @@ class Coarsen(Screen):
         if name is not None and key == "proposal" and name in self._proposals:
             self._set(name, "as proposed", self._proposals[name])
         elif name is not None and key != "proposal":
-            title, given = next((title, given) for way, title, _, given in WAYS if way == key)
+            way = next(way for way in WAYS if way.key == key)
+            title, given = way.title, way.settings
             found = self._counted.get(self._key(name))
             if key == "steps" and isinstance(found, ColumnValues) and found.histogram is not None:
                 given = {"hierarchy": {"intervals": _doubled(2 * found.histogram.width)}}
@@ -350,9 +375,16 @@ class Coarsen(Screen):
 
                 field.on("blur", save)
                 field.on("keydown.enter", save)
+        self._ends_words()
+
+    def _say_ends(self) -> None:
+        name = self._chosen()
+        counted = None if name is None else self._counted.get(self._key(name))
+        histogram = counted.histogram if isinstance(counted, ColumnValues) else None
+        such = "" if histogram is None or histogram.of_years else f", such as {beyond(histogram)}"
         text(
-            "Very old or very rich people stand out by one value: what lies beyond these ends is "
-            "published together, as 90+.",
+            "Whoever is far from all others stands out by one value: what lies beyond these ends is "
+            f"published together{such}.",
             "why",
             "p",
         )
@@ -364,23 +396,27 @@ class Coarsen(Screen):
     def _masks(self, found: ColumnValues, side: str) -> None:
         """What the mask makes of the most common values."""
         shown = [bar.label for bar in found.bars.bars[:3]] if not found.bars.ranges else []
-        text("What becomes of common values" if shown else "An example", "", "h3")
+        text("What becomes of common values", "", "h3")
         with box("div", "masks", id="masks"):
-            for value in shown or ["02138"]:
+            for value in shown:
                 text(" → ".join(masked(value, side)), "")
+            if not shown:
+                text("No value is shared by ten rows, so none is shown here.", "small muted")
 
     def _numbers(self, name: str, found: Histogram, way: str) -> None:
         """A histogram with the cuts, or the ends, as handles below it."""
         most = max(found.rows) or 1
-        label = f"How often values of {name} occur, from {found.low:g} to {found.high:g}"
+        label = (
+            f"How often values of {name} occur, from {written(found.low)} to {written(found.high)}"
+        )
         text("Years" if found.of_years else "How often values occur", "", "h3")
         with box("div", "hist", role="img", aria_label=label, id="histogram"):
             for rows in found.rows:
                 box("span", "col").style(f"height:{100 * rows / most:.1f}%")
             marks = box("span")
         with box("div", "ends"):
-            text(f"{found.low:g}")
-            text(f"{found.high:g}")
+            text(written(found.low))
+            text(written(found.high))
         if way == "steps":
             self._cuts(name, found, marks)
         elif way in ("", "ranges") and not found.of_years:
@@ -400,10 +436,10 @@ class Coarsen(Screen):
 
         def show() -> None:
             width, start = now()
-            wide.set_text(f"{width:g}")
-            begun.set_text(f"{start:g}")
-            spoken(distance, f"Distance of the cuts of {name}", f"{width:g}")
-            spoken(shift, f"Where the cuts of {name} begin", f"{start:g}")
+            wide.set_text(written(width))
+            begun.set_text(written(start))
+            spoken(distance, f"Distance of the cuts of {name}", written(width))
+            spoken(shift, f"Where the cuts of {name} begin", written(start))
             first = start + ceil((found.low - start) / width) * width
             marks.clear()
             with marks:
@@ -412,9 +448,9 @@ class Coarsen(Screen):
                     box("span", "cut").style(f"left:{100 * share:.2f}%")
             middle = start + floor(((found.low + found.high) / 2 - start) / width) * width
             said.set_text(
-                f"The finest step is {width:g} wide: somewhere in the middle, values become "
-                f"[{middle:g}-{middle + width:g}), then ranges of "
-                + ", ".join(f"{width * one / widths[0]:g}" for one in widths[1:])
+                f"The finest step is {written(width)} wide: somewhere in the middle, values become "
+                f"[{written(middle)}-{written(middle + width)}), then ranges of "
+                + ", ".join(written(width * one / widths[0]) for one in widths[1:])
                 + " and at last *."
             )
 
@@ -425,7 +461,7 @@ class Coarsen(Screen):
             given: dict[str, Any] = {"intervals": grown}
             if start:
                 given["from"] = _plain(start)
-            words = f"steps of {width:g}" + (f" from {start:g}" if start else "")
+            words = f"steps of {written(width)}" + (f" from {written(start)}" if start else "")
             edit(self.session, f"{name}: {words}", _with_settings(name, {"hierarchy": given}))
 
         with box("div", "handle"):
@@ -461,7 +497,12 @@ class Coarsen(Screen):
 
         def show() -> None:
             first, last = float(handles.value["min"]), float(handles.value["max"])
-            spoken(handles, f"Value of {name} that is still named", f"{first:g}", f"{last:g}")
+            spoken(
+                handles,
+                f"Value of {name} that is still named",
+                written(first),
+                written(last),
+            )
             marks.clear()
             with marks:
                 for left, right in ((found.low, first), (last, found.high)):
@@ -471,8 +512,8 @@ class Coarsen(Screen):
                             f"left:{(left - found.low) * share:.2f}%;"
                             f"width:{(right - left) * share:.2f}%"
                         )
-            words = [f"{first:g} and less as ≤{first:g}"] if first > low else []
-            words += [f"{last:g} and more as {last:g}+"] if last < high else []
+            words = [f"{written(first)} and less as ≤{written(first)}"] if first > low else []
+            words += [f"{written(last)} and more as {written(last)}+"] if last < high else []
             said.set_text(
                 f"Published together: {'; '.join(words)}."
                 if words
@@ -508,7 +549,8 @@ def outcome_words(known: ColumnFigures) -> str:
     words = [f"{percent(known.exact)} exact"]
     between = max(0.0, 1 - known.exact - known.hidden)
     if between >= LITTLE:
-        typical = f", typically {known.typical}" if known.typical else ""
+        tells = known.typical and known.typical != "partly hidden"
+        typical = f", typically {known.typical}" if tells else ""
         words.append(f"{percent(between)} coarser{typical}")
     if known.hidden >= LITTLE:
         words.append(f"{percent(known.hidden)} not told (*)")
@@ -528,15 +570,6 @@ def _spelled(hierarchy: Any) -> Any:
     if isinstance(hierarchy, list | tuple):
         return [_spelled(one) for one in hierarchy]
     return "" if is_null(hierarchy) else str(hierarchy)
-
-
-def masked(value: str, side: str) -> list[str]:
-    """A value with one more character hidden at each level, up to all of them."""
-    hidden = [
-        value[: len(value) - n] + "*" * n if side == "right" else "*" * n + value[n:]
-        for n in range(1, len(value))
-    ]
-    return [value, *hidden, "*"]
 
 
 def _doubled(width: float) -> list[Any]:
