@@ -24,7 +24,7 @@ from shoal.studio.policy_text import Change, flow_map, is_null, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import ColumnValues, Histogram, column_values, inspect_table
-from shoal.studio.ways import WAYS, beyond, example, fitting, masked, written
+from shoal.studio.ways import WAYS, beyond, common_values, example, fitting, masked, written
 from shoal.studio.words import LABELS, percent
 from shoal.studio.workers import CallCancelledError
 
@@ -395,7 +395,7 @@ class Coarsen(Screen):
 
     def _masks(self, found: ColumnValues, side: str) -> None:
         """What the mask makes of the most common values."""
-        shown = [bar.label for bar in found.bars.bars[:3]] if not found.bars.ranges else []
+        shown = common_values(found)[:3]
         text("What becomes of common values", "", "h3")
         with box("div", "masks", id="masks"):
             for value in shown:
