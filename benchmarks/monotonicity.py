@@ -1,26 +1,33 @@
-"""Whether a stronger constraint loses less: random small tables, with the default method.
+"""Whether a stronger constraint loses less: random small tables and Adult, with the default method.
 
 A release that holds a stronger constraint holds the weaker one too, so its loss should be no less. Each
 table is released along ladders of rising constraints: k beside every model of sensitive values, and the
 figure of the model itself. A step is a fall where the loss of the stronger release is more than 1 %
 below that of the weaker one. A ladder ends where a constraint cannot be met. All tables follow from
-their number; `--first` and `--tables` choose them. Losses are those of the release's own metric.
+their number; `--first` and `--tables` choose them, and what is done so far is written after each.
+Losses are those of the release's own metric. Where `SHOAL_ADULT` names its folder, Adult (seven columns
+with hierarchies, occupation sensitive) is released with k from 2 to 50 beside some of the models.
 """
 
 import argparse
 import json
+import os
 import time
 import warnings
 from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 import shoal
+from loss import KS as MANY_KS
+from loss import QUASI, adult_policy
 from shoal.errors import Infeasible
 
 HERE = Path(__file__).parent
@@ -73,16 +80,83 @@ def ladders() -> Iterator[tuple[str, list[list[dict[str, Any]]]]]:
         yield model, [[{"k": 2}, {model: figure, **of}] for figure in figures]
 
 
-def falls_of(table: pa.Table, columns: dict[str, Any], rungs: list[Any]) -> list[float]:
-    """Per step of a ladder, by which share the loss falls; 0 where it does not."""
+def losses_of(table: Any, policy: dict[str, Any], rungs: list[Any]) -> list[float]:
+    """The losses along a ladder, as far as its constraints can be met."""
     losses: list[float] = []
     for constraints in rungs:
-        policy = {"columns": columns, "constraints": constraints, "suppression": 0, "seed": 1}
         try:
-            losses.append(shoal.anonymize(table, policy).metrics["mean-ncp"] or 0.0)
+            release = shoal.anonymize(table, {**policy, "constraints": constraints})
         except Infeasible:
             break
+        losses.append(release.metrics["mean-ncp"] or 0.0)
+    return losses
+
+
+def falls(losses: list[float]) -> list[float]:
+    """Per step of a ladder, by which share the loss falls; 0 where it does not."""
     return [max(0.0, 1 - high / low) if low else 0.0 for low, high in pairwise(losses)]
+
+
+def of_table(number: int) -> tuple[int, int, float, dict[str, list[float]]]:
+    """Its number, rows and CPU time, and per ladder the falls."""
+    warnings.simplefilter("ignore", shoal.ShoalWarning)
+    began = time.process_time()
+    table, columns = people(number)
+    policy = {"columns": columns, "suppression": 0, "seed": 1}
+    found = {name: falls(losses_of(table, policy, rungs)) for name, rungs in ladders()}
+    return number, table.num_rows, time.process_time() - began, found
+
+
+def of_adult(folder: Path) -> list[dict[str, Any]]:
+    """k from 2 to 50 beside some models of occupation."""
+    warnings.simplefilter("ignore", shoal.ShoalWarning)
+    adult = pd.read_csv(folder / "adult.csv", sep=";")
+    quasi = [name for name in QUASI if name != "occupation"]
+    policy, _ = adult_policy(folder, "trees", quasi, 2)
+    policy["columns"]["occupation"] = "sensitive"
+    found = []
+    for model, figure in (("l", 3), ("entropy-l", 2.5), ("alpha", 0.5), ("t", 0.5)):
+        rungs = [[{"k": k}, {model: figure, "of": "occupation"}] for k in MANY_KS]
+        losses = losses_of(adult, policy, rungs)
+        one: dict[str, Any] = {"beside": {model: figure}}
+        one["mean_ncp"] = dict(zip(MANY_KS, (round(x, 5) for x in losses), strict=False))
+        found.append(one | {"largest_fall": round(max(falls(losses), default=0.0), 4)})
+        print(json.dumps(found[-1]), flush=True)
+    return found
+
+
+def summary(done: list[tuple[int, int, float, dict[str, list[float]]]]) -> dict[str, Any]:
+    """Steps and falls of all tables so far, ladder by ladder."""
+    by_ladder: dict[str, Any] = {}
+    for name, _ in ladders():
+        fallen = [
+            {"table": number, "rows": rows, "step": step, "fall": round(fall, 4)}
+            for number, rows, _, found in done
+            for step, fall in enumerate(found[name])
+            if fall > WITHIN
+        ]
+        by_ladder[name] = {
+            "steps": sum(len(found[name]) for *_, found in done),
+            "falls": len(fallen),
+            "largest": max((one["fall"] for one in fallen), default=0.0),
+            "which": fallen,
+        }
+    return {
+        "date": date.today().isoformat(),
+        "tables": len(done),
+        "first": done[0][0],
+        "steps": sum(one["steps"] for one in by_ladder.values()),
+        "falls": sum(one["falls"] for one in by_ladder.values()),
+        "cpu_seconds_per_release_by_rows": {
+            size: round(
+                sum(cpu for _, rows, cpu, _ in done if rows == size)
+                / max(1, sum(len(f) + 1 for _, r, _, d in done if r == size for f in d.values())),
+                3,
+            )
+            for size in SIZES
+        },
+        "ladders": by_ladder,
+    }
 
 
 def main() -> None:
@@ -91,30 +165,19 @@ def main() -> None:
     asked.add_argument("--first", type=int, default=0)
     asked.add_argument("--output", type=Path, default=HERE / "results" / "monotonicity.json")
     given = asked.parse_args()
-    warnings.simplefilter("ignore", shoal.ShoalWarning)
-    began, found = time.process_time(), {}
-    for name, rungs in ladders():
-        steps, fallen = 0, []
-        for number in range(given.first, given.first + given.tables):
-            table, columns = people(number)
-            falls = falls_of(table, columns, rungs)
-            steps += len(falls)
-            for step, fall in enumerate(falls):
-                if fall > WITHIN:
-                    one = {"table": number, "rows": table.num_rows, "step": step}
-                    fallen.append(one | {"fall": round(fall, 4)})
-        worst = max((one["fall"] for one in fallen), default=0.0)
-        found[name] = {"steps": steps, "falls": len(fallen), "largest": worst, "which": fallen}
-        print(name, steps, len(fallen), worst, round(time.process_time() - began, 1), flush=True)
-    result = {
-        "date": date.today().isoformat(),
-        "tables": given.tables,
-        "first": given.first,
-        "steps": sum(one["steps"] for one in found.values()),
-        "falls": sum(one["falls"] for one in found.values()),
-        "ladders": found,
-    }
-    given.output.write_text(json.dumps(result, indent=1) + "\n")
+    result: dict[str, Any] = {}
+    if given.output.exists():  # what is not measured now stays
+        result = json.loads(given.output.read_text())
+    numbers, done = range(given.first, given.first + given.tables), []
+    with get_context("spawn").Pool() as pool:
+        for one in pool.imap(of_table, numbers):
+            done.append(one)
+            result = result | summary(done)
+            given.output.write_text(json.dumps(result, indent=1) + "\n")
+            print(*one[:2], round(one[2], 1), result["steps"], result["falls"], flush=True)
+    if "SHOAL_ADULT" in os.environ:
+        result["adult"] = of_adult(Path(os.environ["SHOAL_ADULT"]))
+        given.output.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

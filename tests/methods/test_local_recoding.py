@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.encoding.domain import Domain, Kind
 from shoal.errors import Infeasible
-from shoal.methods import local_recoding
+from shoal.methods import left_over, local_recoding
 from shoal.methods.local_recoding import LocalRecoding, recoded
 from shoal.methods.refinement import loss_of
 from shoal.models.alpha import Alpha
@@ -235,8 +235,8 @@ def test_requirement_holds_however_few_vectors_are_visited(
         patched.setattr(local_recoding, "ROOM", 1)
         if large:
             patched.setattr(local_recoding, "MOST_LOOKS", 0)
-            patched.setattr(local_recoding, "MOST_COMPARED", 0)
-            patched.setattr(local_recoding, "NEAR", 1)
+            patched.setattr(left_over, "MOST_COMPARED", 0)
+            patched.setattr(left_over, "NEAR", 1)
         try:
             (grouping,) = LocalRecoding().group(cells, requirement, 0, lambda _: None)
         except Infeasible:
@@ -323,11 +323,11 @@ def test_groups_near_a_row_are_those_next_to_it_in_sorted_orders(
     rng = np.random.default_rng(seed)
     first, left = (rng.integers(0, 4, (n, 3)).astype(np.int32) for n in (groups, rows))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(local_recoding, "NEAR", 2)
-        found = local_recoding.nearest_groups(first, left)
+        patched.setattr(left_over, "NEAR", 2)
+        found = left_over.nearest_groups(first, left)
     orders = np.random.default_rng(0)
     expected: list[list[int]] = [[] for _ in range(rows)]
-    for _ in range(local_recoding.ORDERS):
+    for _ in range(left_over.ORDERS):
         columns = orders.permutation(3).tolist()[::-1]
         ranked = sorted(range(groups), key=lambda g: ([int(first[g, j]) for j in columns], g))
         for i in range(rows):

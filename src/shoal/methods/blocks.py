@@ -19,9 +19,13 @@ from shoal.methods.base import Method, Progress
 from shoal.methods.partition import WIDEST_ROUNDED, cut_down, whole_table
 from shoal.methods.people import LabelsOf, covering_labels, grouped_together, settled
 from shoal.methods.refinement import loss_of, refined
+from shoal.methods.stronger import TINY_ROWS, Found
 from shoal.models.k import K
 from shoal.models.requirement import Requirement
 from shoal.seeds import LARGE, derived
+
+AGAIN, LONGER = 4, 4
+"""So many refined groupings of a tiny table are refined again, with so many times the passes."""
 
 
 def group_rows(
@@ -96,25 +100,34 @@ def _refined_best(
     seed: int,
     progress: Progress,
 ) -> Grouping:
-    """The groups, refined; or the best that was refined from one of the method's other starts."""
+    """The groups, refined; or the best that was refined from one of the method's other starts.
+
+    In a tiny table the best of those are refined once more, for longer: there luck decides much.
+    """
 
     def lost(some: Grouping) -> tuple[int, int]:
         """The loss, and the suppressed rows: where columns have no importance, these lose nothing."""
         return loss_of(cells, some, method.weights), int((some.group == SUPPRESSED).sum())
 
-    best: Grouping | None = None
-    least, may = (0, 0), requirement.may_suppress
-    for required, start in method.starts(cells, requirement):
-        if may is not None and int((start.group == SUPPRESSED).sum()) > may:
-            continue
-        found = refined(cells, required, start, passes, seed, lambda _: progress(0), method.weights)
-        loss = lost(found)
-        if best is None or loss < least:
-            best, least = found, loss
-    if best is None or least > lost(grouping):
+    def better(required: Requirement, start: Grouping, often: int, key: int) -> Found:
+        found = refined(cells, required, start, often, key, lambda _: progress(0), method.weights)
+        return required, found
+
+    may = requirement.may_suppress
+    found = [
+        better(required, start, passes, seed)
+        for required, start in method.starts(cells, requirement)
+        if may is None or int((start.group == SUPPRESSED).sum()) <= may
+    ]
+    if not found or min(lost(one) for _, one in found) > lost(grouping):
         return refined(cells, requirement, grouping, passes, seed, progress, method.weights)
+    if cells.n_rows <= TINY_ROWS:
+        distinct = {one[1].group.tobytes(): one for one in found}
+        found = sorted(distinct.values(), key=lambda one: lost(one[1]))[:AGAIN]
+        key = derived(seed, "refine again")
+        found = [better(*one, LONGER * passes, key) for one in found]
     progress(1.0)
-    return best
+    return min((one for _, one in found), key=lost)
 
 
 def _refined_blocks(
@@ -134,7 +147,7 @@ def _refined_blocks(
     n_groups = 0
     for begin, end in pairwise(starts):
         mine = rows[begin:end]
-        block = subset(cells, mine)
+        block = cells if len(mine) == cells.n_rows else subset(cells, mine)
 
         def within(share: float, begin: int = begin, size: int = end - begin) -> None:
             progress((begin + share * size) / cells.n_rows)

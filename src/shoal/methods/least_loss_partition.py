@@ -3,6 +3,7 @@
 import numpy as np
 from pydantic.dataclasses import dataclass
 
+from shoal.arrays import Ints
 from shoal.methods.partition import (
     CutOrder,
     CuttableGroups,
@@ -31,9 +32,14 @@ class LeastLossPartition(PartitionMethod):
 
 def boundaries_then_rounded(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:
     """All boundaries by rising loss (deep down only the balanced ones), then the rounded cuts."""
-    deep = groups.depth >= lopsided_depth(n_rows, min_rows)
-    least = np.where(deep, np.maximum(min_rows, -(-groups.rows // 4)), min_rows)
+    least = least_of_cuts(groups, min_rows, n_rows)
     return Successively(groups.boundaries(least), least_loss_rounded(groups, min_rows, n_rows))
+
+
+def least_of_cuts(groups: CuttableGroups, min_rows: int, n_rows: int) -> Ints:
+    """(g,) the fewest rows that a boundary must leave on either side."""
+    deep = groups.depth >= lopsided_depth(n_rows, min_rows)
+    return np.where(deep, np.maximum(min_rows, -(-groups.rows // 4)), min_rows)
 
 
 def lopsided_depth(n_rows: int, min_rows: int) -> int:

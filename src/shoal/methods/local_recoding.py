@@ -16,7 +16,6 @@ rising cost in several stages.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,30 +24,14 @@ from pydantic.dataclasses import dataclass
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.cells import Cells, pack
 from shoal.encoding.counts import size_counts
-from shoal.encoding.domain import UNIT, Domain, Kind, costs_of
+from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.encoding.grouping import SUPPRESSED, Grouping
-from shoal.errors import Infeasible
 from shoal.kernels.equivalence_classes import number_equal
 from shoal.kernels.jit import kernel, mix
-from shoal.kernels.labels import (
-    Costs,
-    GroupLabels,
-    empty_labels,
-    growth,
-    label_cost,
-    widen,
-    widen_all,
-)
-from shoal.methods.base import (
-    BlockMethod,
-    Progress,
-    check_feasible,
-    counts_of_runs,
-    sizes_from,
-)
-from shoal.methods.refinement import loss_of
+from shoal.methods.base import BlockMethod, Progress, check_feasible, counts_of_runs
+from shoal.methods.left_over import ORDERS, Groups, rows_of
+from shoal.methods.stronger import FEW_ROWS, TINY_ROWS, Found, groupings, shortfall
 from shoal.models.base import SIZES_ONLY
-from shoal.models.k import K
 from shoal.models.requirement import Requirement
 
 STEP = UNIT // 20
@@ -84,31 +67,12 @@ FEW_WIDTHS = FINENESS[1]
 """Where they are too many for all."""
 SET_WIDTH = 32
 """Unordered values without a hierarchy stay as they are or meet at least so many others."""
-ORDERS = 8
-"""Orders of the columns by which neighbours are found."""
 LIKELY = 1024
 """Level vectors of a stage."""
 WORTHWHILE = 100
 """A stage that leaves all but one row in this many open is followed by the last one."""
-FIRST_TRIED, AT_ONCE = 8, 64
-"""Groups that are judged at a time with more rows: the nearest, and then others."""
-MOST_TRIED = 1024
-"""Groups that are tried for a row that is left over."""
-MOST_COMPARED = 1 << 28
-"""Rows left over times groups up to which each is compared with all; elsewhere with near ones."""
-NEAR = 24
-"""Groups on either side of a row, in each of several orders, that are near."""
-FEW_ROWS = 2_000
-"""In so many rows at most, stronger requirements are tried where sensitive values are protected."""
-TINY_ROWS = 200
-"""In so many rows at most, all of them are tried where a larger group need not hold."""
-MISSES = 2
-"""Elsewhere, until so many in a row are no better."""
-FIGURES = tuple(
-    float(one)
-    for one in np.concatenate([np.arange(1, 20) / 20, np.arange(4, 12) / 4, [3, 4, 5, 6]])
-)
-"""Figures of models that are tried."""
+REFINED = 4, 12
+"""So many groupings of a small table, or of a tiny one, are refined: those that lose least."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +85,9 @@ class LocalRecoding(BlockMethod):
     hierarchy are published as intervals that begin and end anywhere. Made for columns with hierarchies
     and numbers: unordered values without a hierarchy stay as they are or meet all others, so that
     k-clustering loses less there. In up to 2,000 rows with constraints on sensitive values, stronger
-    constraints are tried too, and what loses least is kept. Where `block_rows` is given, tables larger
-    than memory can be refined.
+    constraints are tried too; under constraints that larger groups need not hold (such as `t`), so are
+    the groups of a partition. What loses least is kept. Where `block_rows` is given, tables larger than
+    memory can be refined.
 
     Source: our own. Local recoding with NCP is due to Xu et al., "Utility-based anonymization using
     local recoding", 2006; the order by label cost is new.
@@ -142,25 +107,50 @@ class LocalRecoding(BlockMethod):
     ) -> tuple[Grouping, ...]:
         """Groups by rising cost of their labels."""
         check_feasible(cells, requirement)
-        columns = levels_of(cells, requirement)
-        if not requirement.columns or cells.n_rows > FEW_ROWS:
-            return (recoded(cells, requirement, columns, progress),)
-        return (least_lossy(cells, requirement, columns, progress),)
+        found = self._found(cells, requirement, lambda share: progress(0.9 * share))
+        best = min(found, key=lambda one: shortfall(cells, requirement, one[1]))
+        progress(1.0)
+        return (best[1],)
 
-    def starts(
-        self, cells: Cells, requirement: Requirement
-    ) -> Iterator[tuple[Requirement, Grouping]]:
-        """In a tiny table where a larger group need not hold, the groups of stronger requirements."""
-        if cells.n_rows > TINY_ROWS or requirement.holds_when_joined:
+    def starts(self, cells: Cells, requirement: Requirement) -> Iterator[Found]:
+        """In a small table where a larger group need not hold, those groups of partitions and of
+        stronger requirements that lose least."""
+        if cells.n_rows > FEW_ROWS or requirement.holds_when_joined:
             return
+        found = self._found(cells, requirement, lambda _: None)
+        _LAST.clear()
+        # of equal groups the strongest requirement stays, which a stronger policy has too
+        distinct = {one[1].group.tobytes(): one for one in found}
+        best = sorted(distinct.values(), key=lambda one: shortfall(cells, requirement, one[1]))
+        yield from best[: REFINED[cells.n_rows <= TINY_ROWS]]
+
+    def _found(self, cells: Cells, requirement: Requirement, progress: Progress) -> list[Found]:
+        """Groups for the requirement and for stronger ones; those of a small table are kept, as
+        refinement begins with them again."""
+        last = next(iter(_LAST), None)  # another thread may replace it at any time
+        if last is not None and last.cells is cells and last.requirement == requirement:
+            return last.found
         columns = levels_of(cells, requirement)
-        own = iter((requirement,))
-        for ladder in (own, *stronger(requirement, cells.n_rows)):
-            for one in ladder:
-                try:
-                    yield one, recoded(cells, one, columns, lambda _: None)
-                except Infeasible:
-                    break
+
+        def form(required: Requirement) -> Grouping:
+            own = required is requirement
+            return recoded(cells, required, columns, progress if own else lambda _: None)
+
+        found = list(groupings(cells, requirement, form))
+        if cells.n_rows <= FEW_ROWS:
+            _LAST[:] = [_Last(cells, requirement, found)]
+        return found
+
+
+class _Last(NamedTuple):
+    """The groups that were found last, and of what."""
+
+    cells: Cells
+    requirement: Requirement
+    found: list[Found]
+
+
+_LAST: list[_Last] = []
 
 
 class ColumnLevels(NamedTuple):
@@ -187,72 +177,10 @@ def recoded(
     classes = _OpenClasses(cells, requirement, columns)
     for share in classes.close():
         progress(share)
-    groups = _Groups(cells, requirement, classes.group_of_cell())
+    groups = Groups(cells, requirement, classes.group_of_cell())
     groups.take_rest()
     progress(1.0)
     return groups.grouping()
-
-
-def least_lossy(
-    cells: Cells, requirement: Requirement, columns: Sequence[ColumnLevels], progress: Progress
-) -> Grouping:
-    """The best of several groupings: as the requirement asks, and as stronger ones do.
-
-    Small groups may use up the sensitive values that others need. In a small table that can cost so much
-    that a stronger constraint would lose less, and every release that holds it holds this one too.
-    """
-    best = recoded(cells, requirement, columns, lambda _: None)
-    least = _shortfall(cells, requirement, best)
-    progress(0.5)
-    every = cells.n_rows <= TINY_ROWS and not requirement.holds_when_joined
-    for ladder in stronger(requirement, cells.n_rows):
-        misses = 0
-        for one in ladder:
-            if misses == MISSES and not every:
-                break
-            misses += 1
-            try:
-                found = recoded(cells, one, columns, lambda _: None)
-            except Infeasible:
-                break
-            loss = _shortfall(cells, requirement, found)
-            if loss < least:
-                best, least, misses = found, loss, 0
-    progress(1.0)
-    return best
-
-
-def _shortfall(cells: Cells, requirement: Requirement, found: Grouping) -> tuple[bool, int, int]:
-    """Whether more rows are suppressed than may be, the loss, and the suppressed rows: where columns
-    have no importance, these may lose nothing."""
-    may, suppressed = requirement.may_suppress, int((found.group == SUPPRESSED).sum())
-    return may is not None and suppressed > may, loss_of(cells, found), suppressed
-
-
-def stronger(requirement: Requirement, n_rows: int) -> Iterator[Iterator[Requirement]]:
-    """Requirements that are harder and harder: in the rows of a group, and in the figure of each model
-    that need not hold for a larger group. The figures are those of a fixed list, so that all
-    requirements look at the same."""
-    models = requirement.models
-
-    def with_rows() -> Iterator[Requirement]:
-        for size in sizes_from(requirement.min_rows):
-            if 2 * size > n_rows:
-                return
-            if size > requirement.min_rows:
-                yield replace(requirement, models=(*models, K(k=size)))
-
-    def with_figure(i: int) -> Iterator[Requirement]:
-        model, rising = models[i], models[i].high_is_strong
-        for figure in FIGURES if rising else FIGURES[::-1]:
-            if figure != model.figure and (figure > model.figure) == rising:
-                changed = replace(model, **{fields(model)[0].name: figure})
-                yield replace(requirement, models=(*models[:i], changed, *models[i + 1 :]))
-
-    yield with_rows()
-    for i, model in enumerate(models):
-        if not model.holds_when_joined and not isinstance(model.figure, int):
-            yield with_figure(i)
 
 
 def levels_of(cells: Cells, requirement: Requirement) -> list[ColumnLevels]:
@@ -460,7 +388,7 @@ class _OpenClasses:
             np.concatenate([column.node.ravel() for column in columns]),
         )
         self.units = Units(cells.codes, key, cells.counts, np.full(n, SUPPRESSED, np.int32))
-        slots, room = 64, max(n, ROOM)
+        slots, room = 64, max(n, min(ROOM, n * n_vectors(columns)))
         while slots < 2 * n:
             slots *= 2
         self.slots = Slots(
@@ -666,23 +594,6 @@ def _kinds(
     return kinds, prices, repeated
 
 
-def rows_of(cells: Cells, counts: Ints, some: Codes) -> Codes:
-    """The canonical rows of these cells, one after another; counts: (cells,) rows of each."""
-    rows = np.empty(int(counts[some].sum()), np.int32)
-    list_rows(cells.starts, counts, some, rows)
-    return rows
-
-
-@kernel
-def list_rows(starts: Ints, counts: Ints, some: Codes, rows: Codes) -> None:
-    """Write the rows of these cells, one after another."""
-    n = 0
-    for cell in some:
-        for i in range(counts[cell]):
-            rows[n] = starts[cell] + i
-            n += 1
-
-
 @kernel
 def gather(
     units: Units,
@@ -846,201 +757,3 @@ def windows(
         found += 1
         begin, rows = end + 1, 0
     return levels[:found].copy(), costs[:found].copy()
-
-
-class _Groups:
-    """The groups, and the cells that are left over."""
-
-    def __init__(self, cells: Cells, requirement: Requirement, group: Codes) -> None:
-        self.cells, self.requirement, self.counts = cells, requirement, cells.counts
-        self.left = np.flatnonzero(group == SUPPRESSED)
-        kept = np.flatnonzero(group != SUPPRESSED)
-        # groups are numbered by their first cell, so nothing depends on how they were found
-        _, first = np.unique(group[kept], return_index=True)
-        number = np.empty(len(first), np.int64)
-        number[np.argsort(first, kind="stable")] = np.arange(len(first))
-        order = np.argsort(number[group[kept]], kind="stable")
-        sizes = np.bincount(number[group[kept]], minlength=len(first))
-        self.members = np.split(kept[order], np.cumsum(sizes)[:-1]) if len(first) else []
-
-    def take_rest(self) -> None:
-        """Let the cells that are left join groups."""
-        if not self.members:
-            # all rows may hold though they are fewer than the models need where values are known
-            everyone = np.arange(self.cells.n_cells)
-            if self._hold([everyone]).all():
-                self.members, self.left = [everyone], everyone[:0]
-                return
-            raise Infeasible(
-                "No group of rows holds all of the policy's constraints together: loosen them."
-            )
-        if len(self.left):
-            self._insert()
-        if len(self.left):
-            self._merge_left()
-        self._keep_what_holds()
-
-    def grouping(self) -> Grouping:
-        """The groups of the rows."""
-        group = np.full(self.cells.n_cells, SUPPRESSED, np.int32)
-        for g, members in enumerate(self.members):
-            group[members] = g
-        by_row = np.repeat(group, self.counts)
-        return Grouping(by_row, len(self.members), tuple(range(len(self.cells.domains))))
-
-    def _insert(self) -> None:
-        """Each cell into the group to which it adds least, of those that hold with it; again from the
-        start until none fits."""
-        costs, counts = costs_of(self.cells.domains), self.counts
-        labels = empty_labels(costs, len(self.members))
-        starts = np.append(0, np.cumsum([len(some) for some in self.members])).astype(np.int64)
-        every = np.concatenate(self.members).astype(np.int32)
-        widen_all(labels, costs, self.cells.codes, every, starts)
-        sizes: Ints = np.add.reduceat(counts[every], starts[:-1])
-        own = own_losses(labels, costs)
-        near = np.arange(len(self.members), dtype=np.int32)[None]
-        if len(self.left) * len(self.members) > MOST_COMPARED:
-            firsts = np.array([some[0] for some in self.members])
-            near = nearest_groups(self.cells.codes[firsts], self.cells.codes[self.left])
-        place_of = {cell: i for i, cell in enumerate(self.left.tolist())}
-        moved = True
-        while moved and len(self.left):
-            moved, left = False, []
-            for cell in self.left.tolist():
-                codes, rows = self.cells.codes[cell], int(counts[cell])
-                some = near[place_of[cell] if len(near) > 1 else 0]
-                grown = growths(labels, costs, codes, some)
-                added: Ints = rows * (own[some] + grown) + sizes[some] * grown
-                found = self._first_that_holds(cell, some, added)
-                if found == SUPPRESSED:
-                    left.append(cell)
-                    continue
-                g = int(some[found])
-                self.members[g] = np.append(self.members[g], cell)
-                widen(labels, costs, g, codes)
-                sizes[g] += rows
-                own[g] += grown[found]
-                moved = True
-            self.left = np.array(left, np.int64)
-
-    def _first_that_holds(self, cell: int, groups: Codes, added: Ints) -> int:
-        """The place, among these groups, of the one to which a cell adds least, of those that hold with
-        it; SUPPRESSED if none does."""
-        if self.requirement.holds_when_joined:
-            return int(np.argmin(added))
-        if len(added) > MOST_TRIED:
-            some = np.flatnonzero(added <= np.partition(added, MOST_TRIED)[MOST_TRIED])
-        else:
-            some = np.arange(len(added))
-        nearest = some[np.argsort(added[some], kind="stable")][:MOST_TRIED].tolist()
-        begin, end = 0, FIRST_TRIED
-        while begin < len(nearest):
-            tried = nearest[begin:end]
-            held = self._hold([np.append(self.members[g], cell) for g in groups[tried].tolist()])
-            if held.any():
-                return int(tried[int(np.argmax(held))])
-            begin, end = end, end + AT_ONCE
-        return SUPPRESSED
-
-    def _hold(self, groups: Sequence[Ints], *, kept_rows: bool = False) -> Bools:
-        """(g,) whether each set of cells satisfies the requirement.
-
-        kept_rows: compared with the rows of these groups, in place of the whole table.
-        """
-        cells, every = self.cells, np.concatenate(groups).astype(np.int32)
-        rows = rows_of(cells, self.counts, every)
-        ends = np.cumsum([len(some) for some in groups])
-        starts = np.append(0, np.cumsum(self.counts[every])[ends - 1]).astype(np.int64)
-        totals = cells.totals_of_rows(rows) if kept_rows else None
-        return self.requirement.holds(counts_of_runs(cells, self.requirement, rows, starts, totals))
-
-    def _merge_left(self) -> None:
-        """Where more rows are left than may be suppressed, or nothing is lost by keeping them: one
-        group of them and of the groups that are nearest to all of them, as many as it takes."""
-        may, n_left = self.requirement.may_suppress, int(self.counts[self.left].sum())
-        if (may is None or n_left <= may) and not self._nothing_counts():
-            return
-        costs = costs_of(self.cells.domains)
-        labels = empty_labels(costs, len(self.members) + 1)
-        every = [*self.members, self.left]
-        starts = np.append(0, np.cumsum([len(some) for some in every])).astype(np.int64)
-        widen_all(labels, costs, self.cells.codes, np.concatenate(every).astype(np.int32), starts)
-        far = np.array(
-            [joined_cost(labels, costs, g, len(self.members)) for g in range(len(self.members))]
-        )
-        nearest, n = np.argsort(far, kind="stable").tolist(), 1
-        while True:
-            whole = np.concatenate([self.left, *(self.members[g] for g in nearest[:n])])
-            if self._hold([whole])[0]:
-                rest = set(range(len(self.members))) - set(nearest[:n])
-                self.members = [*(self.members[g] for g in sorted(rest)), np.sort(whole)]
-                self.left = self.left[:0]
-                return
-            if n >= len(nearest):
-                return
-            n *= 2
-
-    def _nothing_counts(self) -> bool:
-        """Whether no label loses anything: columns without importance, or with one value."""
-        columns = zip(self.cells.domains, self.cells.rows_of_values, strict=True)
-        return all(domain.most == 0 or (rows > 0).sum() < 2 for domain, rows in columns)
-
-    def _keep_what_holds(self) -> None:
-        """Without the groups that break a model once they are compared with the rows kept alone."""
-        compared = any(model.compares_with_table for model in self.requirement.models)
-        while compared and len(self.left) and self.members:
-            held = self._hold(self.members, kept_rows=True)
-            if held.all():
-                break
-            lost = [some for some, holds in zip(self.members, held, strict=True) if not holds]
-            self.left = np.sort(np.concatenate([self.left, *lost]))
-            self.members = [some for some, holds in zip(self.members, held, strict=True) if holds]
-
-
-def nearest_groups(groups: Codes, rows: Codes) -> Codes:
-    """(rows, g) per row the groups next to it, ascending, when both are sorted by several orders of the
-    columns; groups: (n, d) the first row of each. A group may stand there more than once."""
-    n, d = groups.shape
-    rng, found = np.random.default_rng(0), []
-    both = np.concatenate([groups, rows])
-    for _ in range(ORDERS):
-        order = np.lexsort([both[:, j] for j in rng.permutation(d)])
-        is_group = order < n
-        before = np.cumsum(is_group)  # groups up to each place
-        place = np.empty(len(both), np.int64)
-        place[order] = before
-        around = place[n:, None] + np.arange(-NEAR, NEAR)
-        found.append(order[is_group][np.clip(around, 0, n - 1)])
-    return np.sort(np.concatenate(found, axis=1), axis=1).astype(np.int32)
-
-
-@kernel
-def own_losses(labels: GroupLabels, costs: Costs) -> Ints:
-    """(g,) what the label of each group costs."""
-    out = np.zeros(len(labels.low), np.int64)
-    for g in range(len(out)):
-        for j in range(len(costs.kind)):
-            low, high = labels.low[g, j], labels.high[g, j]
-            out[g] += label_cost(costs, j, low, high, labels.members[g, j])
-    return out
-
-
-@kernel
-def growths(labels: GroupLabels, costs: Costs, codes: Codes, groups: Codes) -> Ints:
-    """(g,) what one more row adds to the cost of the label of each of these groups."""
-    out = np.empty(len(groups), np.int64)
-    for i in range(len(out)):
-        out[i] = growth(labels, costs, groups[i], codes, np.iinfo(np.int64).max)
-    return out
-
-
-@kernel
-def joined_cost(labels: GroupLabels, costs: Costs, g: int, h: int) -> int:
-    """What a label over two groups would cost, the members of sets counted twice at most."""
-    total = 0
-    for j in range(len(costs.kind)):
-        low = min(labels.low[g, j], labels.low[h, j])
-        high = max(labels.high[g, j], labels.high[h, j])
-        members = min(costs.size[j], labels.members[g, j] + labels.members[h, j])
-        total += label_cost(costs, j, low, high, members)
-    return total
