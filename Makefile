@@ -133,6 +133,7 @@ $(VENV)/.studio: pyproject.toml $(LOCK) | $(VENV)/.base
 
 $(VENV)/.fuzz: pyproject.toml | $(VENV)/.dev
 	@echo "Installing the fuzzer into $(VENV), once .."
+	@$(PIP_INSTALL) --upgrade 'pip>=25.1'  # the first that knows --group
 	@$(PIP_INSTALL) --group fuzz --constraint $(LOCK)
 	@touch $@
 

@@ -2,13 +2,18 @@
 
 import logging
 import os
+import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from py4j.protocol import Py4JError, Py4JNetworkError
 
 from shoal import errors
 from shoal.engines import table_size
@@ -23,6 +28,7 @@ from shoal.engines.spark.failures import (
 )
 from shoal.engines.spark.launch import (
     DRIVER_MEMORY,
+    Launched,
     call_with_timeout,
     is_loopback,
     java_megabytes,
@@ -189,3 +195,34 @@ def test_a_failure_of_a_frame_is_named_by_its_kind_alone() -> None:
     assert "(DIVIDE_BY_ZERO)" in str(failure_of_frame("[DIVIDE_BY_ZERO] Division of secret"))
     # an error in a function of ours is a bug, and not one of the frame
     assert failure_of_frame('File "/lib/shoal/engines/queries.py"\nKeyError: 1') is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Py4JNetworkError("Error while sending or receiving: row=(secret)"),
+        Py4JError("org.apache.spark.Something does not exist in the JVM"),
+        ConnectionResetError(104, "Connection reset by peer"),
+    ],
+)
+def test_a_java_that_died_is_told_in_our_words(error: Exception) -> None:
+    with (
+        pytest.raises(InputError, match=r"^PLACE stopped responding") as told,
+        translated_errors("PLACE"),
+    ):
+        raise error
+    assert "secret" not in str(told.value)
+
+
+def test_a_session_whose_java_died_ends_without_an_error() -> None:
+    """What went wrong is told by the run, not by its clean-up."""
+
+    class Session:
+        def stop(self) -> None:
+            raise Py4JNetworkError("Answer from Java side is empty")
+
+    process = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - the session closes it
+    Launched(Session(), SimpleNamespace(proc=process), log).end()
+    assert log.closed
+    assert process.returncode == 0

@@ -60,7 +60,8 @@ KNOWN_FAILURES = (
     ),
     (
         r"SparkContext was shut down|stopped SparkContext|All masters are unresponsive|Master removed"
-        r"|Answer from Java side is empty|Connection refused",
+        r"|Answer from Java side is empty|Connection refused|Py4JNetworkError|ConnectionResetError"
+        r"|BrokenPipeError|does not exist in the JVM",
         "{place} stopped responding. Often its memory ran out: give it more "
         "(spark.executor.memory; on one machine spark.driver.memory). Otherwise check that "
         "the cluster is still running.",

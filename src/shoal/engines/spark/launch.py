@@ -40,8 +40,13 @@ class Launched:
 
     def end(self) -> None:
         """Stop the session and its Java, and wait until the process has ended."""
+        from py4j.protocol import Py4JError
+
         try:
-            self.spark.stop()
+            with suppress(
+                Py4JError, ConnectionError
+            ):  # of a Java that died nothing is left to stop
+                self.spark.stop()
         finally:
             end_java(self._gateway)
             self._log.close()
