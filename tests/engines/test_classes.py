@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.encoding.counts import Counts
+from shoal.engines.duckdb import classes
 from shoal.engines.files import LocalFiles
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
@@ -69,6 +70,11 @@ def unfolded(counted: dict[str, Counts]) -> Classes:
     return sorted(found)
 
 
+@pytest.fixture(params=[0, classes.FEW], ids=["by a query", "without one"])
+def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(classes, "FEW", request.param)
+
+
 def table_of(rows: Sequence[Row]) -> pa.Table:
     columns = [pa.array([row[i] for row in rows], pa.string()) for i in range(4)]
     return pa.table(columns, names=NAMES)
@@ -82,12 +88,12 @@ def table_of(rows: Sequence[Row]) -> pa.Table:
 def test_against_a_plain_count(rows: list[Row], starred: bool, ending: str) -> None:
     table = table_of(rows)
     expected = naive(rows, starred)
-    assert (
-        unfolded(
-            ENGINE.count_classes(table, NAMES[:2], NAMES[2:], starred=NAMES if starred else ())
-        )
-        == expected
-    )
+    for few in (0, len(rows)):  # counted by a query, and without one
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(classes, "FEW", few)
+            given = NAMES if starred else ()
+            found = ENGINE.count_classes(table, NAMES[:2], NAMES[2:], starred=given)
+        assert unfolded(found) == expected
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "t" + ending)
         ENGINE.write(table, path, options=UTF8)
@@ -107,6 +113,7 @@ def test_a_large_table(tmp_path: Path) -> None:
         assert unfolded(counted) == naive(rows, starred)
 
 
+@pytest.mark.usefixtures("_either_way")
 def test_numbers_and_dates_are_distinguished_by_value() -> None:
     table = pa.table(
         {
@@ -126,6 +133,7 @@ def test_numbers_and_dates_are_distinguished_by_value() -> None:
     assert ENGINE.count_classes(table, ["b"])[""].sizes.sum() == 5
 
 
+@pytest.mark.usefixtures("_either_way")
 def test_a_dictionary_with_duplicate_texts() -> None:
     codes = pa.array([0, 1, 2, None], pa.int32())
     twice = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "b", "a"]))
@@ -134,11 +142,13 @@ def test_a_dictionary_with_duplicate_texts() -> None:
     assert sorted(counted["c"].counts.tolist()) == [1, 2]
 
 
+@pytest.mark.usefixtures("_either_way")
 def test_zeros_of_both_signs_read_differently() -> None:
     table = pa.table({"f": [0.0, -0.0, -0.0]})
     assert sorted(ENGINE.count_classes(table, ["f"])[""].sizes.tolist()) == [1, 2]
 
 
+@pytest.mark.usefixtures("_either_way")
 def test_a_table_with_numbers_has_no_starred_row() -> None:
     table = pa.table({"a": ["*", "*", "x"], "n": [1, 1, 1]})
     assert sorted(ENGINE.count_classes(table, ["a"], starred=["a", "n"])[""].sizes.tolist()) == [
@@ -149,6 +159,7 @@ def test_a_table_with_numbers_has_no_starred_row() -> None:
     assert ENGINE.count_classes(texts, ["a"], starred=["a"])[""].sizes.tolist() == [1]
 
 
+@pytest.mark.usefixtures("_either_way")
 @pytest.mark.parametrize("rows", [0, 3])
 def test_no_columns_make_one_class(tmp_path: Path, rows: int) -> None:
     table = table_of([("a", "b", "c", "d")] * rows)

@@ -46,6 +46,8 @@ SAMPLE = 20
 """One release in so many is made again from shuffled rows, and verified by `shoal.verify`."""
 INTERPRETED = 10
 """The kernels of one case in so many are interpreted."""
+COSTLY = {"local-recoding": 4, "auto": 4}
+"""Methods whose kernels take a second where they are interpreted: so many times less often."""
 SHARD = 10_000_000
 """Seeds of a shard; none comes near the end of its own."""
 FAST = next(path for path in (Path("/dev/shm"), Path(tempfile.gettempdir())) if path.is_dir())
@@ -383,10 +385,10 @@ def source() -> str:
 
 
 @contextmanager
-def kernels(seed: int) -> Iterator[None]:
+def kernels(case: Case) -> Iterator[None]:
     """Interpret the kernels of one case in ten: an index out of bounds is an error there, and in
     compiled code memory that belongs to somebody else."""
-    if seed % INTERPRETED == 3:
+    if case.seed % (INTERPRETED * COSTLY.get(case.method, 1)) == 3:
         with interpreting():
             yield
     else:
@@ -408,7 +410,7 @@ def run(engine: str, count: int | None, seconds: float, state: State, folder: Pa
         case, started = case_of(seed, engine), time.process_time()
         taken.set(seed)
         try:
-            with kernels(seed):
+            with kernels(case):
                 state.count(case, outcome_of(case, folder))
         except Finding as finding:
             state.find(case, str(finding))
@@ -428,7 +430,7 @@ def again(state: State, words: str, case: Case, folder: Path) -> None:
     """Take a case once more that was a finding; where it is mended, it is none any more."""
     latest = state.next
     try:
-        with kernels(case.seed):
+        with kernels(case):
             state.count(case, outcome_of(case, folder))
     except Finding:
         return
@@ -500,7 +502,7 @@ def show(engine: str, seed: int, folder: Path) -> None:
         print(complaints(case, rows, tables))
     except ShoalError as error:
         print(type(error).__name__, error)
-    with kernels(seed):
+    with kernels(case):
         print(outcome_of(case, folder))
 
 

@@ -22,16 +22,18 @@ SEED = 1_000_000
 @pytest.mark.parametrize(("engine", "count"), [("memory", 40), ("disk", 4)])
 def test_every_case_keeps_its_promises(engine: str, count: int, tmp_path: Path) -> None:
     for seed in range(SEED, SEED + count):
-        with kernels(seed):
-            outcome_of(case_of(seed, engine), tmp_path)
+        case = case_of(seed, engine)
+        with kernels(case):
+            outcome_of(case, tmp_path)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("engine", "count"), [("memory", 1000), ("disk", 60)])
 def test_more_cases_keep_their_promises(engine: str, count: int, tmp_path: Path) -> None:
     for seed in range(2 * SEED, 2 * SEED + count):
-        with kernels(seed):
-            outcome_of(case_of(seed, engine), tmp_path)
+        case = case_of(seed, engine)
+        with kernels(case):
+            outcome_of(case, tmp_path)
 
 
 @pytest.mark.parametrize("seed", [11318, 17170, 20046, 20959, 20_005_978, 20_019_621])

@@ -177,6 +177,8 @@ def read_ordered(values: pa.Array, guess: bool, reading: ValueReading = AS_FOUND
     if reading.type == "text":
         return None if guess else Ordered(pa.nulls(len(texts), pa.int64()))
     guess = guess and reading.type is None
+    if guess and reading == AS_FOUND and len(texts) and _share(texts, "[0-9]") < NEARLY_ALL:
+        return None  # too few of them can be numbers or dates
     best = Ordered(pa.nulls(len(texts), pa.int64()))
     for found in _readings(texts, guess, reading):
         if guess and is_padded(texts, found.values.type):

@@ -1,5 +1,6 @@
 """The distinct values of a column and how often they occur, and their reading as ordered values."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -206,15 +207,25 @@ def ordered_values(values: pa.Array, guess: bool) -> pa.Array | None:
         return values
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None if guess else pa.nulls(len(values), pa.int64())
-    readings = [
-        parse_numbers(values, guess),
-        *(parse_dates(values, form) for form in DATE_FORMATS),
-        parse_times(values),
-    ]
-    parsed = min(readings, key=lambda reading: reading.null_count)
-    if guess and (parsed.null_count or is_padded(values, parsed.type)):
+    if guess and not pc.all(pc.match_substring_regex(values, "[0-9]")).as_py():
+        return None  # neither a number nor a date
+    best: pa.Array | None = None
+    for reading in _readings(values, guess):
+        if best is None or reading.null_count < best.null_count:
+            best = reading
+        if not best.null_count:
+            break
+    if guess and best is not None and (best.null_count or is_padded(values, best.type)):
         return None
-    return parsed
+    return best
+
+
+def _readings(values: pa.Array, guess: bool) -> Iterator[pa.Array]:
+    """Texts as numbers, as dates and as times."""
+    yield parse_numbers(values, guess)
+    for form in DATE_FORMATS:
+        yield parse_dates(values, form)
+    yield parse_times(values)
 
 
 def is_padded(values: pa.Array, kind: pa.DataType) -> bool:

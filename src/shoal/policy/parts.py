@@ -8,6 +8,7 @@ as they are.
 import dataclasses
 import os
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter
@@ -187,6 +188,16 @@ def column_name(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+@cache
+def _hints(plugin: type) -> dict[str, Any]:
+    return get_type_hints(plugin, include_extras=True)
+
+
+@cache
+def _adapter(plugin: type) -> TypeAdapter[Any]:
+    return TypeAdapter(plugin)
+
+
 def _field_names(plugin: type) -> list[str]:
     return [f.name for f in dataclasses.fields(plugin) if f.init]
 
@@ -194,8 +205,7 @@ def _field_names(plugin: type) -> list[str]:
 def _build(plugin: type, options: Mapping[Any, Any]) -> Any:
     """The plug-in with these options; all mistakes in them are reported at once."""
     allowed, name = _field_names(plugin), plugins.name_of(plugin)
-    hints = get_type_hints(plugin, include_extras=True)
-    problems, good = [], {}
+    hints, problems, good = _hints(plugin), [], {}
     for key, value in options.items():
         if key not in allowed:
             spelled = [_spelled(plugin, each) for each in allowed]
@@ -208,7 +218,7 @@ def _build(plugin: type, options: Mapping[Any, Any]) -> Any:
             good[key] = value
     made: Any = None
     try:
-        made = TypeAdapter(plugin).validate_python(good)
+        made = _adapter(plugin).validate_python(good)
     except ValidationError as error:
         problems += _worded(error, plugin, hints, {p.path for p in problems})
     if problems:

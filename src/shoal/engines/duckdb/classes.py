@@ -2,10 +2,11 @@
 
 Nothing of the method is known here. One GROUP BY over the text finds the classes and lists each class's
 sensitive values; their histograms are then counted for all classes at once. For a table in memory the
-text of each column is numbered first, which halves the work.
+text of each column is numbered first, which halves the work; the classes of few rows are found from
+these numbers alone, as a query takes longer to prepare than they take to count.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from shoal.threads import each
 
 STAR = "*"
 SIZES_ONLY = ""
+FEW = 10_000
+"""Rows that are counted without a query."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,53 @@ def count_table(
     needed = list(dict.fromkeys((*columns, *of, *starred)))
     codes = each(lambda c: number_texts(c, table.column(c)), needed, table.num_rows)
     by_name = dict(zip(needed, codes, strict=True))
-    place = {c: f"c{i}" for i, c in enumerate(needed)}
+    if table.num_rows <= FEW:
+        return _count_few(table.num_rows, by_name, columns, of, starred)
+    return _count_by_query(table, by_name, columns, of, starred)
+
+
+def _count_few(
+    n_rows: int,
+    by_name: Mapping[str, TextCodes],
+    columns: Sequence[str],
+    of: Sequence[str],
+    starred: Sequence[str],
+) -> dict[str, Counts]:
+    """The classes of some rows; see `_sql` for those that are left out."""
+    owner = np.zeros(n_rows, np.int64)
+    for name in columns:
+        texts = by_name[name].texts
+        codes = pc.fill_null(by_name[name].codes, len(texts)).to_numpy(zero_copy_only=False)
+        owner = owner * (len(texts) + 1) + codes
+        owner = np.unique(owner, return_inverse=True)[1].reshape(-1)
+    if starred:
+        stars = np.ones(n_rows, np.bool_)
+        for name in starred:
+            star = pc.index(by_name[name].texts, STAR).as_py()
+            stars &= pc.fill_null(by_name[name].codes, -2).to_numpy(zero_copy_only=False) == star
+        kept = np.bincount(owner, ~stars) > 0
+    else:
+        kept = np.ones(owner.max(initial=-1) + 1, np.bool_)
+    rows = np.flatnonzero(kept[owner])
+    owner = (np.cumsum(kept) - 1)[owner[rows]]
+    sizes = np.bincount(owner, minlength=int(kept.sum()))
+    found = {SIZES_ONLY: size_counts(sizes)}
+    for name in of:
+        values = TextCodes(by_name[name].codes.take(pa.array(rows)), by_name[name].texts)
+        found[name] = _histograms(name, sizes, owner, values)
+    return found
+
+
+def _count_by_query(
+    table: pa.Table,
+    by_name: Mapping[str, TextCodes],
+    columns: Sequence[str],
+    of: Sequence[str],
+    starred: Sequence[str],
+) -> dict[str, Counts]:
+    place = {c: f"c{i}" for i, c in enumerate(by_name)}
     stars = {place[c]: str(pc.index(by_name[c].texts, STAR).as_py()) for c in starred}
-    numbers = {place[c]: by_name[c].codes for c in needed}
+    numbers = {place[c]: codes.codes for c, codes in by_name.items()}
     with connection(table.nbytes) as con:
         # A table without columns would lose its rows.
         con.register("published", pa.table(numbers or {"c0": pa.nulls(table.num_rows)}))
