@@ -89,3 +89,17 @@ def test_where_people_are_counted_only_some_models_merge() -> None:
         assert found.holds_when_merged == found.holds_when_joined == merges
         assert not found.only_values
         assert not found.only_size
+
+
+class Loose(L):
+    """Holds where every value is missing, too."""
+
+    holds_without_values = True
+
+
+def test_whether_nothing_but_rows_and_values_counts() -> None:
+    assert Requirement((K(3), L(2, "ill"))).only_counts_values
+    assert not Requirement((K(3),)).only_counts_values, "without a sensitive column"
+    assert not Requirement((L(2, "ill"), Alpha(0.5, "ill"))).only_counts_values
+    assert not Requirement((L(2, "ill"), Loose(2, "ill"))).only_counts_values
+    assert not Requirement((L(2, "ill"),), counts_people=True).only_counts_values
