@@ -9,6 +9,7 @@ batches and the time that the worker spent on a processor. The ratio to one run 
 much is saved by keeping the table encoded.
 
 `step_of_k` makes one step after the other without a pause, each to a policy of which nothing is known.
+Of the k before, k-clustering keeps clusters of the sizes that both look at.
 `key_each_second` presses an arrow key every second, from k = 5 upwards, so that the worker has time to
 look ahead. `undo` goes back over these steps.
 """
@@ -195,7 +196,7 @@ def main() -> None:
     given = parser.parse_args()
     results = []
     for rows in given.rows:
-        for method in METHODS if rows <= STEPPED else METHODS[:1]:
+        for method in METHODS:
             load = os.getloadavg()[0]
             with tempfile.TemporaryDirectory() as folder:
                 found = asyncio.run(measure(Path(folder), rows, method))

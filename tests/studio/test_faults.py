@@ -19,6 +19,7 @@ from shoal.studio.local_files import COPIES, keep_copy
 from shoal.studio.session import Session
 from shoal.studio.tasks import Order, write_release
 from shoal.studio.worker import Tables
+from shoal.studio.workspace import ELSEWHERE
 from tests.studio.test_session import in_session, sample, set_k, settled
 
 __all__ = ["sample"]
@@ -156,6 +157,16 @@ def test_another_program_may_edit_the_policy_or_remove_it(
         await settled(session)
         assert session.live.state == "verified", session.live.error
         assert "k: 9" in sample.policy.read_text(encoding="utf-8")
+        # just before a step, which would be written over it
+        sample.policy.write_text(text.replace("k: 5", "k: 7"), encoding="utf-8")
+        session.edit("order", lambda policy: policy.update(order="kept"))
+        assert [one.name for one in session.workspace.steps[-2:]] == [ELSEWHERE, "order"]
+        assert "k: 7" in sample.policy.read_text(encoding="utf-8")
+        assert "order: kept" in sample.policy.read_text(encoding="utf-8")
+        sample.policy.write_text(text.replace("k: 5", "k: 6"), encoding="utf-8")
+        session.undo()
+        session.redo()
+        assert session.workspace.text == text.replace("k: 5", "k: 6")
         watching.cancel()
 
     in_session(tmp_path, work)

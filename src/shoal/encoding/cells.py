@@ -105,6 +105,11 @@ class Cells:
         return tuple(each(rows_of, range(len(self.domains)), self.n_cells))
 
     @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What methods work out of these rows and keep for the next run on them, each by a name."""
+        return {}
+
+    @cached_property
     def totals(self) -> dict[str, Reference]:
         """Per sensitive column, how often each value occurs in the table."""
         return self.whole if self.whole is not None else self.totals_of_rows(slice(None))

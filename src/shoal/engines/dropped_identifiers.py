@@ -69,18 +69,22 @@ def repeated_ids(
     k = max(model.min_rows for model in policy.constraints)
     if not ids or k < 2:
         return
-    cell = np.repeat(np.arange(cells.n_cells), cells.counts)
-    people = _of_people(_in_canonical_order(cells, cell, ids), cells, cell)
+    known = cells.kept.get("ids of people")
+    if known is None or known[0] is not ids:
+        cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+        known = ids, _of_people(_in_canonical_order(cells, cell, ids), cells, cell)
+        cells.kept["ids of people"] = known
+    people: dict[str, Ints] = known[1]
     if not people:
         return
     places = np.empty(cells.n_rows, np.int64)
     places[cells.rows] = np.arange(cells.n_rows)
     places = places[published.rows]
     for name, one in people.items():
-        known = one[one >= 0]
+        there = one[one >= 0]
         below = classes_below(published.class_of.astype(np.int64), one[places], k)
         role = policy.columns[name].role
-        yield RepeatedId(name, role, len(known), len(np.unique(known)), k, *below)
+        yield RepeatedId(name, role, len(there), len(np.unique(there)), k, *below)
 
 
 def _of_people(ids: Mapping[str, Ints], cells: Cells, cell: Ints) -> dict[str, Ints]:

@@ -1,8 +1,9 @@
 """k-clustering: grow small clusters, each by the row that adds least loss."""
 
 from functools import partial
+from itertools import islice
 from threading import Lock
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from pydantic.dataclasses import dataclass
@@ -57,6 +58,8 @@ ROUNDING = 1.0 + 1e-9
 """A share of the rows may be this much above a whole number."""
 MISSES = 2
 """Until so many in a row are no better."""
+KEPT = 8
+"""Attempts that are kept: of another k, most are the same."""
 
 
 @dataclass(frozen=True)
@@ -97,37 +100,91 @@ def least_lossy(cells: Cells, requirement: Requirement, seed: int, progress: Pro
     whens = [LAST, FIRST if not requirement.only_values else IN_TIME]
     if max(requirement.min_values.values()) < 2:
         whens = [LAST]  # every row but the first is free
-    beginning = _Beginning.of(cells, requirement, seed)
-    # asking the requirement is work of the interpreter, which threads cannot share
-    rows = cells.n_rows if requirement.only_values else 0
-    for size in sizes_from(requirement.min_rows):
-        if misses == MISSES or (best is not None and 2 * size > cells.n_rows):
+    attempts, sizes = _Attempts(cells, requirement, seed), sizes_from(requirement.min_rows)
+    while misses < MISSES:
+        # if none of these is better, it ends: they are all needed, and tried side by side
+        many = MISSES - misses + (best is None) if requirement.only_values else 1
+        some = [
+            size
+            for i, size in enumerate(islice(sizes, many))
+            if 2 * size <= cells.n_rows or (best is None and i == 0)
+        ]
+        if not some:
             break
-        misses += 1
-        within = _Shares(progress, done, (1.0 - done) / 2, len(whens))
+        tried = [(size, when) for size in some for when in whens]
+        within = _Shares(progress, done, (1.0 - done) / 2, len(tried))
         done += (1.0 - done) / 2
-
-        attempt = partial(_attempt, beginning, size, within)
-        for when, found in zip(whens, each(attempt, enumerate(whens), rows), strict=True):
+        for (_, when), found in zip(tried, attempts(tried, within), strict=True):
+            misses += when == whens[0]
             if isinstance(found, Infeasible):
                 if best is None:
                     raise found
                 continue
-            suppressed, may = int((found.group == SUPPRESSED).sum()), requirement.may_suppress
-            loss = may is not None and suppressed > may, loss_of(cells, found), suppressed
+            suppressed, may = found.suppressed, requirement.may_suppress
+            loss = may is not None and suppressed > may, found.loss, suppressed
             if best is None or loss < least:
-                best, least, misses, better = found, loss, 0, when
+                best, least, misses, better = found.grouping, loss, 0, when
         if not requirement.only_values:
             whens = [better]  # asking the requirement about every cluster takes its time
     assert best is not None
     return best
 
 
+class _Attempt(NamedTuple):
+    """Clusters of a size, and what they lose."""
+
+    grouping: Grouping
+    loss: int
+    suppressed: int
+
+
+class _Attempts:
+    """Makes attempts. Where they do not depend on k but by their size, the last ones are kept for the
+    next run on the same table."""
+
+    def __init__(self, cells: Cells, requirement: Requirement, seed: int) -> None:
+        self.beginning = _Beginning.of(cells, requirement, seed)
+        self.kept: dict[Any, _Attempt] = {}
+        self.key: tuple[Any, ...] = ()
+        # asking the requirement is work of the interpreter, which threads cannot share
+        self.rows = cells.n_rows if requirement.only_values else 0
+        if requirement.only_values and requirement.holds_when_joined:
+            self.kept = cells.kept.setdefault("attempts of k-clustering", {})
+            values, shares = requirement.min_values, requirement.max_shares
+            self.key = (seed, *values.items(), *shares.items())
+
+    def __call__(
+        self, tried: list[tuple[int, int]], within: "_Shares"
+    ) -> list[_Attempt | Infeasible]:
+        """Clusters of these sizes, each with when different values are looked for; or why not."""
+        found: dict[tuple[int, int], _Attempt | Infeasible] = {
+            one: known for one in tried if (known := self.kept.get((self.key, one))) is not None
+        }
+        new = [(i, one) for i, one in enumerate(tried) if one not in found]
+        made = each(partial(_attempt, self.beginning, within), new, self.rows)
+        found |= {one: self._judged(grouping) for (_, one), grouping in zip(new, made, strict=True)}
+        if self.key:
+            for one in tried:  # the last ones last
+                self.kept.pop((self.key, one), None)
+                if isinstance(attempt := found[one], _Attempt):
+                    self.kept[self.key, one] = attempt
+            for old in list(self.kept)[:-KEPT]:
+                self.kept.pop(old, None)
+        return [found[one] for one in tried]
+
+    def _judged(self, found: Grouping | Infeasible) -> _Attempt | Infeasible:
+        """An attempt with what it loses, which threads of its own count."""
+        if isinstance(found, Infeasible):
+            return found
+        suppressed = int((found.group == SUPPRESSED).sum())
+        return _Attempt(found, loss_of(self.beginning.cells, found), suppressed)
+
+
 def _attempt(
-    beginning: "_Beginning", size: int, within: "_Shares", at_when: tuple[int, int]
+    beginning: "_Beginning", within: "_Shares", numbered: tuple[int, tuple[int, int]]
 ) -> Grouping | Infeasible:
     """Clusters of a size, or why there are none."""
-    at, when = at_when
+    at, (size, when) = numbered
     try:
         return grown(beginning, size, when, partial(within, at))
     except Infeasible as error:
@@ -162,9 +219,13 @@ class _Beginning(NamedTuple):
 
     @classmethod
     def of(cls, cells: Cells, requirement: Requirement, seed: int) -> Self:
-        """Index the rows of a table."""
-        pool = pool_of(cells, requirement.columns, costly_first(cells))
-        return cls(cells, requirement, ncp_columns(cells.domains), pool, start_order(cells, seed))
+        """Index the rows of a table; the last index is kept for the next run on it."""
+        key, found = (requirement.columns, seed), cells.kept.get("index of k-clustering")
+        if found is None or found[0] != key:
+            pool = pool_of(cells, requirement.columns, costly_first(cells))
+            found = key, (ncp_columns(cells.domains), pool, start_order(cells, seed))
+            cells.kept["index of k-clustering"] = found
+        return cls(cells, requirement, *found[1])
 
 
 def grown(beginning: _Beginning, least: int, when: int, progress: Progress) -> Grouping:

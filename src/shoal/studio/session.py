@@ -271,6 +271,7 @@ class Session:
         """
         if self.workspace is None:
             return
+        self._take_over()
         self._wanted_preview = None
         self._steps += 1
         if self.workspace.edit(name, change):
@@ -281,17 +282,20 @@ class Session:
 
     def replace(self, name: str, text: str) -> None:
         """Put another text in place of the policy; as `edit`."""
+        self._take_over()
         if self.workspace is not None and self.workspace.replace(name, text):
             self._stepped()
 
     def undo(self) -> None:
         """Go back one step."""
+        self._take_over()
         if self.workspace is not None and self.workspace.can_undo:
             self.workspace.undo()
             self._stepped()
 
     def redo(self) -> None:
         """Do the last undone step again."""
+        self._take_over()
         if self.workspace is not None and self.workspace.can_redo:
             self.workspace.redo()
             self._stepped()
@@ -328,6 +332,11 @@ class Session:
         return PolicyText(
             self.workspace.text if text is None else text, file.name, str(file.parent)
         )
+
+    def _take_over(self) -> None:
+        """Take what another program wrote as a step, before the next one is written over it."""
+        if self.workspace is not None and self.workspace.look():
+            self._stepped()
 
     def _stepped(self, likely: tuple[Change, ...] = ()) -> None:
         self._likely = likely

@@ -14,7 +14,7 @@ from shoal.threads import workers
 
 Connection = Any
 """duckdb.DuckDBPyConnection, which has no type annotations."""
-SMALL = 1 << 20
+SMALL = 1 << 23
 """Bytes of a task that may share a database with others."""
 
 _shared_databases: dict[int, Connection] = {}
