@@ -1,6 +1,8 @@
 """Tables of a session in files: parts, rows by key, and Parquet files that are read where they are."""
 
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,10 @@ def batch(seed: int, rows: int, keys: int = 7) -> pa.RecordBatch:
     return pa.record_batch([rng.integers(0, keys, rows), x, texts, zeros], schema=SCHEMA)
 
 
+def pieces(items: list[pa.Table | pa.RecordBatch]) -> list[Callable[[], list[pa.Table]]]:
+    return [partial(list, [one]) for one in items]
+
+
 def counted(tables: list[pa.Table | pa.RecordBatch]) -> Counter[tuple[object, ...]]:
     """Every row and how often it occurs; 0 and -0 are different."""
     return Counter(tuple(map(repr, row.values())) for table in tables for row in table.to_pylist())
@@ -40,7 +46,7 @@ def test_rows_come_whole_key_by_key_from_memory_and_files(
     for one in batches:
         rows.add(*sort(one))
     assert (tmp_path / "rows").exists() == (limit < 10**9)
-    found = list(rows)
+    found = [table for read in rows for table in read()]
     keys = [set(table["k"].to_pylist()) for table in found]
     assert keys == [{key} for key in range(7)]
     assert counted(found) == counted(batches)
@@ -54,12 +60,12 @@ def test_rows_of_one_key_are_replaced_in_every_part(
     monkeypatch.setattr(parts, "FEW_ROWS", 10)
     batches = [batch(i, 40, keys=1000) for i in range(5)]
     table = PartFiles(tmp_path / "table", SCHEMA)
-    table.fill(lambda one: one, batches)
+    table.fill(lambda one: one, pieces(batches))
     assert len(table.files) == 5
     gone = {batches[1].column("k")[3].as_py(), batches[4].column("k")[0].as_py()}
     news = pa.record_batch([sorted(gone), [100, 101], ["n", None], [1.0, -0.0]], schema=SCHEMA)
     other = PartFiles(tmp_path / "other", SCHEMA)
-    other.fill(lambda one: one, [news])
+    other.fill(lambda one: one, pieces([news]))
     table.replace("k", other)
     kept = [row for one in batches for row in one.to_pylist() if row["k"] not in gone]
     expected = Counter(tuple(map(repr, row.values())) for row in [*kept, *news.to_pylist()])
@@ -105,6 +111,6 @@ def test_a_dictionary_with_the_missing_value_is_written(
     monkeypatch.setattr(parts, "FEW_ROWS", 1)
     texts = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None], pa.int32()), ["a", None, "b"])
     files = PartFiles(tmp_path / "rows", pa.schema([("t", pa.string())]))
-    files.fill(lambda one: one, [pa.table({"t": texts})])
+    files.fill(lambda one: one, pieces([pa.table({"t": texts})]))
     found = [value for file in files.files for value in pq.read_table(file)["t"].to_pylist()]
     assert found == ["a", None, "b", None]

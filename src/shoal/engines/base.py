@@ -206,6 +206,9 @@ class Engine(ABC):
     key_asked: bool = False
     """Whether a key is to be written: whose rows are whose is then kept until it is."""
 
+    keeps_types: bool = False
+    """Whether what is to be written comes back in the types in which it is published."""
+
     def check_key(self, path: Path) -> None:  # noqa: ARG002
         """Raise `InputError` for a key that the engine cannot write."""
         refuse_task(self.capability, "key")

@@ -47,6 +47,14 @@ def restore_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
     return column if column.type == wanted else column.cast(wanted)
 
 
+def with_codes(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The same, but texts that are codes and a dictionary stay so."""
+    codes = pa.types.is_dictionary(column.type)
+    if codes and column.type.value_type == value_type_of(kind) and not column.dictionary.null_count:
+        return column
+    return restore_type(column, kind)
+
+
 def storage_type(kind: pa.DataType) -> pa.DataType:
     """The type in which a session stores a column: one that DuckDB and Spark both have."""
     kind = value_type_of(kind)

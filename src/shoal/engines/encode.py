@@ -6,7 +6,7 @@ where they are, with the hash and the canonical order that they would have in me
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from shoal.engines.column_types import (
     restore_type,
     storage_type,
     value_type_of,
+    with_codes,
 )
 from shoal.engines.queries import (
     ENCODED,
@@ -468,7 +469,7 @@ def _encode_rows(
     places = [one.place for one in encode.ids]
     places += [] if encode.weight is None else [encode.weight.place]
     needed = list(dict.fromkeys((*needed, *places)))
-    rows = select(raw, needed)
+    rows: str = select(raw, needed)
     payload += [
         (f"v{i}", pa.int32() if one.numbers_values else storage_type(one.kind))
         for i, one in enumerate(encode.quasi)
@@ -510,6 +511,13 @@ class Witnessed:
     """From a batch to a batch, or from a table to a table."""
     witness: Witness | None
     at_result: bool = False
+    without: tuple[str, ...] = ()
+    """Columns of the result that are needed for the witness alone."""
+
+    @property
+    def reads_codes(self) -> bool:
+        """Whether the function takes texts as codes too; a witness does."""
+        return getattr(self.function, "reads_codes", False)
 
     def __call__(self, batch: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa.Table:
         """What the function returns, with what was found in the first row of `found`."""
@@ -519,6 +527,8 @@ class Witnessed:
         if self.witness is not None and n:
             text = self.witness(rows if self.at_result else batch)
             found = pa.concat_arrays([pa.array([text], pa.string()), found[1:]])
+        if self.without:
+            rows = rows.drop_columns(list(self.without))
         return rows.append_column(FOUND, found)
 
 
@@ -581,19 +591,24 @@ class CodeLookup:
 
     def places(self, column: pa.Array) -> Codes:
         """(n,) the place of each row's value in the lookup, -1 for a missing one."""
-        coded = canonical(countable(self.name, restore_type(column, self.kind))).dictionary_encode()
+        coded = with_codes(column, self.kind)
+        if not pa.types.is_dictionary(coded.type):
+            coded = canonical(countable(self.name, coded)).dictionary_encode()
         at, is_known = self._positions(coded.dictionary)
         indices = coded.indices
         some_missing = indices.null_count > 0
-        if not is_known.all() or (some_missing and self.missing < 0):
+        if some_missing:
+            indices = pc.fill_null(indices, -1)
+        codes = indices.to_numpy(zero_copy_only=False)
+        # a file's dictionary may have values that no row has
+        if (some_missing and self.missing < 0) or (
+            not is_known.all() and not np.append(is_known, True)[codes].all()
+        ):
             raise InputError(
                 f"Column '{self.name}' has other values than when it was first read. Do not change "
                 "the table during a run; run again."
             )
-        if some_missing:
-            indices = pc.fill_null(indices, -1)
-        places = np.append(at, -1).astype(np.int32)
-        return places[indices.to_numpy(zero_copy_only=False)]
+        return np.append(at, -1).astype(np.int32)[codes]
 
     def _positions(self, values: pa.Array) -> tuple[npt.NDArray[np.integer], Bools]:
         """(n,) the place of each value, and whether it is there at all."""
@@ -661,11 +676,13 @@ class EncodeRows:
     layout: WordLayout | None = None
     """Packs the codes of a row into a word, where they fit into one."""
 
+    reads_codes: ClassVar[bool] = True
+
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Encode a batch."""
         n = batch.num_rows
         sensitive = [lookup(batch.column(lookup.place)) for lookup in self.sensitive]
-        payload = [restore_type(batch.column(place), kind) for place, kind in self.payload]
+        payload = [with_codes(batch.column(place), kind) for place, kind in self.payload]
         columns: dict[str, pa.Array] = {"node": pa.array(np.zeros(n, np.int64))}
         behind = {}
         for i, lookup in enumerate(self.quasi):
@@ -693,7 +710,9 @@ class EncodeRows:
             codes_of_row = [columns[f"c{i}"].to_numpy() for i in range(len(self.quasi))]
             columns[WORD] = pa.array(self.layout.pack(codes_of_row))
         for i, column in enumerate(payload):
-            columns[f"p{i}"] = column.cast(storage_type(column.type))
+            kind = storage_type(column.type)
+            is_stored = pa.types.is_dictionary(column.type) and column.type.value_type == kind
+            columns[f"p{i}"] = column if is_stored else column.cast(kind)
         for i, lookup in enumerate(self.quasi):
             if not lookup.numbers_values:
                 value = restore_type(batch.column(lookup.place), lookup.kind)

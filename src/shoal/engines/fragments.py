@@ -197,7 +197,7 @@ class Finish:
         return ReleaseView(cells, (grouping,), (spans,), 0, hidden, target)
 
     def _cells(self, rows: pa.Table) -> Cells:
-        quasi = [_numbers(rows, f"c{j}").astype(np.int32) for j in range(len(self.domains))]
+        quasi = [rows[f"c{j}"].to_numpy().astype(np.int32) for j in range(len(self.domains))]
         keys = pack(quasi, [domain.size for domain in self.domains])
         hashes = _numbers(rows, "h").view(np.uint64) ^ SIGN
         order = np.arange(len(rows), dtype=np.int64)

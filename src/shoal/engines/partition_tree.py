@@ -68,18 +68,28 @@ class PartitionTree:
     layout: WordLayout | None = None
     """How rows are words, where they are."""
 
-    def rows(self, columns: list[str], payload: pa.Schema) -> "tuple[str, Locator | None]":
+    def rows(
+        self,
+        columns: list[str],
+        payload: pa.Schema,
+        sizes: Mapping[str, int] | None = None,
+        by_sql: bool = True,
+    ) -> "tuple[str, Locator | None]":
         """SQL of all rows of the encoded table, and what finds `node`, their fragment; None where the
         SQL does.
 
-        payload: the types of columns that are no codes.
+        payload: the types of columns that are no codes. sizes: of columns of small numbers, how many
+        different ones they have; they get the smallest type that holds these. by_sql: whether SQL may
+        find the fragments where there are few.
         """
         numbers = {leaf: number for number, leaf in enumerate(self.tree.leaves())}
-        if len(numbers) <= MOST_SQL_FRAGMENTS:
+        if by_sql and len(numbers) <= MOST_SQL_FRAGMENTS:
             return queries.with_leaves(self.tree, numbers, columns), None
+        small = {name: _small_type(size) for name, size in (sizes or {}).items()}
         schema = pa.schema(
             [payload.field(n) if n in payload.names else _code_field(n) for n in columns]
         )
+        schema = pa.schema([f.with_type(small.get(f.name, f.type)) for f in schema])
         schema = schema.insert(0, _code_field("node"))
         locate = locator(self.tree, numbers, schema, self.layout)
         words = [] if self.layout is None else [queries.WORD]
@@ -175,6 +185,13 @@ def _walked_rounds(
 def _code_type(size: int) -> str:
     """The smallest type in SQL for the codes of so many values."""
     return next((kind for bits, kind in CODE_TYPES if size <= 1 << bits), "INTEGER")
+
+
+def _small_type(size: int) -> pa.DataType:
+    """The smallest type for numbers below `size`, and for `size` itself."""
+    return next(
+        (kind for kind in (pa.int8(), pa.int16()) if size < 1 << kind.bit_width - 1), pa.int32()
+    )
 
 
 def _check_losses(encoded: EncodedTable, rule: PartitionRule) -> None:

@@ -16,7 +16,7 @@ from shoal.arrays import Codes, Ints, Words
 from shoal.encoding.cells import MISSING_WORD, Cells, words_of
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.values import canonical, countable, distinct
-from shoal.engines.column_types import is_text, restore_type, value_type_of
+from shoal.engines.column_types import is_text, restore_type, value_type_of, with_codes
 from shoal.engines.encode import SIGN, EncodedTable, as_signed, as_unsigned
 from shoal.engines.queries import (
     ENCODED,
@@ -327,6 +327,11 @@ class HashColumns:
     """What makes the hash by which a row's person is found, where people are counted."""
 
     @property
+    def reads_codes(self) -> bool:
+        """Whether it takes texts as codes too."""
+        return not self.rows
+
+    @property
     def schema(self) -> pa.Schema:
         """The types of the result."""
         return pa.schema([(name, pa.int64()) for name in self.names])
@@ -338,8 +343,8 @@ class HashColumns:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Hash a batch."""
-        labels = [restore_type(batch.column(place), kind) for place, kind in self.labels]
-        plain = [restore_type(batch.column(place), kind) for place, kind in self.plain]
+        labels = [with_codes(batch.column(place), kind) for place, kind in self.labels]
+        plain = [with_codes(batch.column(place), kind) for place, kind in self.plain]
         words = [_stirred(labels, batch.num_rows), *map(_words, plain)]
         found = [pa.array(as_signed(one)) for one in words]
         if self.rows:
@@ -376,7 +381,8 @@ class ReleaseInSession:
             tuple(self.places[one] for one in (*self.plain, *self.sensitive)),
             () if self.people is None else self.people.columns([*self.places.values()]),
         )
-        rows = f"{select(self.table, [place for place, _ in self.places.values()])}{self.where}"
+        rows: str = select(self.table, [place for place, _ in self.places.values()])
+        rows = f"{rows}{self.where}" if self.where else rows
         self.session.map(name, rows, read, read.schema)
         hashes = [column for column in read.names if column != HASH]
         if self.people is None:

@@ -22,9 +22,18 @@ HASH = "r"
 """The column of the hash of a published row."""
 
 
-def select(table: str, columns: Sequence[str]) -> str:
+class Selection(str):
+    """SQL of some columns of a table, of which a session may read the files without SQL."""
+
+    table: str
+    columns: tuple[str, ...]
+
+
+def select(table: str, columns: Sequence[str]) -> Selection:
     """Some columns of a table."""
-    return f"SELECT {', '.join(columns)} FROM {table}"
+    found = Selection(f"SELECT {', '.join(columns)} FROM {table}")
+    found.table, found.columns = table, tuple(columns)
+    return found
 
 
 def some_rows(table: str, columns: Sequence[str], one_in: int, most: int) -> str:

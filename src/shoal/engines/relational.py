@@ -211,7 +211,7 @@ class RelationalEngine(Engine):
         policy = self._policy
         d = len(policy.plain) + len(policy.sensitive) + len(policy.quasi)
         places = tuple((field.name, field.type) for field in self._schema)[:d]
-        self._truth = SessionTruth(self.session, policy, places)
+        self._truth = SessionTruth(self.session, policy, places, self.keeps_types)
         self._encoded = encode_table(
             self.session,
             policy,
@@ -403,10 +403,26 @@ class RelationalEngine(Engine):
             if encoded.n_people is not None:
                 self._people_before = people_sizes_in(session, ENCODED, codes)
         self._types = encoded.schema
+        # values are compared with their labels at once, unless a hierarchy is needed for it
+        done = [
+            name for name, of in zip(self._behind, encoded.quasi, strict=True) if self._is_seen(of)
+        ]
         schema, sizes = finish.schema(stored).append(FOUND), [one.rows for one in tree.fragments]
-        rows, locate = tree.rows(finish.columns, stored)
-        seen = Witnessed(finish, self._witness(), at_result=True)
+        schema = pa.schema([field for field in schema if field.name not in done])
+        small = {f"c{j}": domain.size for j, domain in enumerate(encoded.domains)}
+        small |= {
+            name: len(every)
+            for name, every in zip(self._behind, encoded.behind, strict=True)
+            if every is not None and name in done
+        }
+        walks = session.walks
+        rows, locate = tree.rows(finish.columns, stored, small if walks else {}, by_sql=not walks)
+        seen = Witnessed(finish, self._witness(), at_result=True, without=tuple(done))
         session.map_groups(PUBLISHED, rows, "node", seen, schema, sizes, before=locate)
+
+    def _is_seen(self, name: str) -> bool:
+        """Whether the witness of published rows compares a column's labels with the values."""
+        return self._policy.hierarchy_of(name) is None
 
     @property
     def _judges_classes(self) -> bool:

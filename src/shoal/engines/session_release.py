@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Codes, Ints
+from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import hash_rows
 from shoal.encoding.columns import ColumnSpec, as_spelled
 from shoal.encoding.counts import Counts, group_histograms, size_counts
@@ -21,7 +21,13 @@ from shoal.encoding.domain import Domain, Kind
 from shoal.engines.capabilities import check_capabilities
 from shoal.engines.changes import BROKEN, BROKEN_ROWS, CheckBatch, CountBroken, published_rules
 from shoal.engines.class_findings import CHECKED, finding_of_pieces, judge_classes
-from shoal.engines.column_types import check_types, is_text, restore_type, value_type_of
+from shoal.engines.column_types import (
+    check_types,
+    is_text,
+    restore_type,
+    value_type_of,
+    with_codes,
+)
 from shoal.engines.encode import MAX_VALUES, as_signed, as_unsigned
 from shoal.engines.person_key import person_column
 from shoal.engines.queries import (
@@ -597,8 +603,13 @@ class ReadClasses:
     """Where people are counted: all published columns."""
 
     @property
+    def reads_codes(self) -> bool:
+        """Whether it takes texts as codes too."""
+        return not self.rows
+
+    @property
     def schema(self) -> pa.Schema:
-        """The types of the result."""
+        """The types of the result, in which texts may be codes and a dictionary."""
         return pa.schema(
             [
                 *((f"k{i}", pa.string()) for i in range(len(self.classes))),
@@ -612,7 +623,7 @@ class ReadClasses:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The texts of a batch."""
         n = batch.num_rows
-        texts = [text_as_read(batch.column(place), kind) for place, kind in self.columns]
+        texts = [_coded_text(batch.column(place), kind) for place, kind in self.columns]
         columns = [texts[i] for i in self.classes]
         numbers = [_positions(texts[i], known) for i, known in self.sensitive]
         if self.codes:
@@ -625,12 +636,11 @@ class ReadClasses:
         for one in self.sets:
             exempt = np.full(n, bool(one.starred))
             for i in one.starred:
-                star = pc.fill_null(pc.equal(texts[i], STAR), fill_value=False)
-                exempt &= star.to_numpy(zero_copy_only=False)
+                exempt &= _are_stars(texts[i])
             columns.append(pa.array(exempt.astype(np.int32)))
         if self.rows:
             columns.append(pa.array(hash_published(batch, self.rows)))
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return pa.RecordBatch.from_arrays(columns, names=self.schema.names)
 
 
 @dataclass(frozen=True)
@@ -673,8 +683,29 @@ class CheckClasses:
         return found
 
 
+def _coded_text(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """(n,) the texts that a reader of the release sees, which may be codes and a dictionary."""
+    coded = with_codes(column, kind)
+    return coded if pa.types.is_dictionary(coded.type) else text_as_read(column, kind)
+
+
+def _are_stars(texts: pa.Array) -> Bools:
+    """(n,) whether each text is a star."""
+    coded = pa.types.is_dictionary(texts.type)
+    stars = pc.fill_null(pc.equal(texts.dictionary if coded else texts, STAR), fill_value=False)
+    found: Bools = stars.to_numpy(zero_copy_only=False)
+    if not coded:
+        return found
+    # the place after the last one is the missing text
+    at = pc.fill_null(texts.indices, len(found)).to_numpy(zero_copy_only=False)
+    return np.append(found, False)[at]
+
+
 def _positions(texts: pa.Array, known: pa.Array) -> pa.Array:
     """(n,) the number of each text; -1 for a missing one and for a star."""
+    if pa.types.is_dictionary(texts.type):
+        # a file's dictionary may have texts that no row has
+        texts = texts.dictionary_decode()
     places = pc.fill_null(pc.index_in(texts, known), -1).cast(pa.int32())
     is_unknown = pc.and_(pc.equal(places, -1), pc.not_equal(texts, STAR))
     if pc.any(is_unknown).as_py():

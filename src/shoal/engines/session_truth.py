@@ -9,10 +9,10 @@ input, none of them lost or doubled, and every label is compared with the value 
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -67,19 +67,19 @@ class RowWords:
         keys: Keys,
         rows: Bools,
         written: bool = False,
-        bare: bool = False,
+        bare: Collection[str] = (),
     ) -> list[int]:
         """The sums of two hashes of some rows, modulo 2**64.
 
-        written: bytes count as a CSV file has them, and not by their text. bare: numbers count by their
-        value and not by their text, which is enough where types are the same.
+        written: bytes count as a CSV file has them, and not by their text. bare: columns whose numbers
+        count by their value and not by their text, which is enough where types are the same.
         """
         from shoal.kernels.hashing import keyed_hash
 
         n, every = int(rows.sum()), bool(rows.all())
         if not n:
             return [0, 0]
-        words = [self._words(*place, written, bare) for place in columns]
+        words = [self._words(*place, written, place[0] in bare) for place in columns]
         chosen = words if every else [one[rows] for one in words]
         totals = [0, 0]
         for begin in range(0, n, HASHED_ROWS):  # few enough that their states stay in the cache
@@ -130,7 +130,9 @@ class SumRows:
     columns: tuple[Place, ...]
     keys: Keys
     written: bool
-    bare: bool = False
+    bare: tuple[str, ...] = ()
+
+    reads_codes: ClassVar[bool] = True
 
     def found(self, batch: pa.RecordBatch | pa.Table) -> str:
         """Sum up a batch."""
@@ -162,8 +164,10 @@ class SumPublished:
     keys: Keys
     values: Mapping[str, pa.Array]
     """Of values that are kept as places in a list, these, by where the places are."""
-    bare: bool
-    """Whether what is behind is compared in the types of the input."""
+    bare: tuple[str, ...]
+    """Which columns of what is behind are compared in the types of the input."""
+    typed: tuple[str, ...]
+    """Which columns of what is published are compared in their types."""
 
     def found(self, batch: pa.RecordBatch | pa.Table) -> str:
         """Sum up a batch."""
@@ -183,7 +187,7 @@ class SumPublished:
             "blank": int(blank.sum()),
             "shadows": int(shadow.sum()),
             "unsaid": self._without_stars(batch.filter(pa.array(blank))) if blank.any() else 0,
-            "outside": words.sums(self.outside, self.keys, is_out, written=True),
+            "outside": words.sums(self.outside, self.keys, is_out, written=True, bare=self.typed),
             "inside": words.sums(self.inside, self.keys, is_row, bare=self.bare),
             "blank_values": words.sums(self.behind, self.keys, blank),
             "shadow_values": words.sums(self.behind, self.keys, shadow),
@@ -224,17 +228,19 @@ class SessionTruth:
     policy: Policy
     raw: tuple[Place, ...]
     """The columns of the raw table, payload first, then the quasi-identifiers."""
+    keeps_types: bool = False
+    """Whether the written file will have the types of what is published."""
     keys: Keys = field(default_factory=new_keys)
 
-    @property
-    def _bare(self) -> bool:
-        """Whether rows go through in their types: where some are starred, numbers become texts."""
-        return not self.policy.method.only_counts
+    def _bare(self, columns: Iterable[Place]) -> tuple[str, ...]:
+        """The columns that go through in their types: where rows are starred, numbers become texts."""
+        starred = self.policy.method.only_counts
+        return () if starred else tuple(place for place, _ in columns)
 
     @property
     def raw_witness(self) -> Witness:
         """What sums up the rows as they are read."""
-        return SumRows(self.raw, self.keys, written=False, bare=self._bare).found
+        return SumRows(self.raw, self.keys, written=False, bare=self._bare(self.raw)).found
 
     def count_raw(self, encoded: EncodedTable) -> None:
         """Take what the witness of the raw rows found."""
@@ -275,16 +281,23 @@ class SessionTruth:
         payload, behind = {f.name: f.type for f in types}, self._behind
         specs = self._specs
         plain = [name for name, spec in specs.items() if spec.hierarchy is None]
+        inside = (*payload.items(), *behind.values())
+        self._typed = {
+            name
+            for name, place in names.items()
+            if self.keeps_types and place in payload and _is_kept(payload[place])
+        }
         return SumPublished(
             state=state,
             outside=tuple((place, payload.get(place, pa.string())) for place in names.values()),
-            inside=(*payload.items(), *behind.values()),
+            inside=inside,
             behind=tuple(behind.values()),
             labels=tuple((name, names[name], specs[name]) for name in plain),
             places={name: behind[name] for name in plain},
             keys=self.keys,
             values=self._values,
-            bare=self._bare,
+            bare=self._bare(inside),
+            typed=tuple(names[name] for name in names if name in self._typed),
         ).found
 
     def count_published(self, table: str, names: Mapping[str, str], state: str) -> None:
@@ -357,22 +370,24 @@ class SessionTruth:
         if confirmed:
             return
         places = [released.stored(name) for name in names]
-        written = self._sum(released.table, places, written=True)
+        bare = [released.stored(name)[0] for name in names if name in self._typed]
+        written = sum_table(self.session, released.table, places, self.keys, bare=bare)
         if written != (self._counts["n"], self._published["outside"]):
             raise VerificationFailed(
                 "The written file does not hold the rows that were to be published: their digests "
                 "differ."
             )
 
-    def _sum(self, table: str, columns: Sequence[Place], written: bool) -> tuple[int, list[int]]:
-        return sum_table(self.session, table, columns, self.keys, written)
-
 
 def sum_table(
-    session: Session, table: str, columns: Sequence[Place], keys: Keys, written: bool = True
+    session: Session,
+    table: str,
+    columns: Sequence[Place],
+    keys: Keys,
+    bare: Sequence[str] = (),
 ) -> tuple[int, list[int]]:
-    """The rows of a table, and the sums of their hashes; `written` as in `RowWords`."""
-    function = SumRows(tuple(columns), keys, written)
+    """The rows of a written table, and the sums of their hashes; `bare` as in `RowWords`."""
+    function = SumRows(tuple(columns), keys, written=True, bare=tuple(bare))
     found = _each_batch(session, table, [place for place, _ in columns], function)
     return sum(one["n"] for one in found), _added(one["sums"] for one in found)
 
@@ -385,6 +400,11 @@ def _each_batch(
     answer = session.query(select(name, FOUND.names))
     session.drop(name)
     return [json.loads(text) for text in answer.column("found").to_pylist()]
+
+
+def _is_kept(kind: pa.DataType) -> bool:
+    """Whether a type is the same in the input, in a session and in a file that keeps types."""
+    return bool(pa.types.is_signed_integer(kind) or pa.types.is_float64(kind))
 
 
 def _added(sums: Iterable[Sequence[int]]) -> list[int]:

@@ -33,7 +33,7 @@ from shoal.methods.partition_histograms import ColumnHistogram, NodeHistograms, 
 
 FEW = 200_000
 """Up to this many rows, of all ties of a round, are put in order here."""
-COUNT_BITS = 20
+COUNT_BITS = 22
 """As many bits are searched in one pass as give this many counts, as a power of two."""
 ROWS = (WORD, "key", "h")
 FOUND = pa.schema([("part", pa.int64()), *((name, pa.int64()) for name in ROWS)])

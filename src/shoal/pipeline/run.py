@@ -287,6 +287,7 @@ def run_with(
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
         engine.key_asked = bool(keys)
+        engine.keeps_types = isinstance(target, Path) and format_of(target).keeps_types
         evidence = engine.free_evidence or report is not None
         measured = _release_steps(engine, policy, clock, evidence)
         written = _options_for(source.options, target, policy)

@@ -7,8 +7,10 @@ Arrow, and is done by one thread. DuckDB scans both equally fast.
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -45,21 +47,23 @@ class PartFiles:
     def fill(
         self,
         function: Callable[..., pa.RecordBatch | pa.Table],
-        items: Iterable[pa.RecordBatch | pa.Table],
+        pieces: Iterable[Callable[[], Iterable[pa.RecordBatch | pa.Table]]],
     ) -> None:
-        """Write what a function makes of each item, several at a time."""
+        """Write what a function makes of each item of all pieces, several of these at a time."""
 
-        def make(item: pa.RecordBatch | pa.Table) -> pa.Table | None:
-            part = self._conform(function(item))
-            if len(part) < FEW_ROWS:
-                return part
-            self._write(part)
-            return None
+        def make(piece: Callable[[], Iterable[pa.RecordBatch | pa.Table]]) -> list[pa.Table]:
+            few = []
+            for item in piece():
+                part = self._conform(function(item))
+                if len(part) < FEW_ROWS:
+                    few.append(part)
+                else:
+                    self._write(part)
+            return few
 
         few: list[pa.Table] = []
-        for part in in_turn(make, items):
-            if part is not None:
-                few.append(part)
+        for parts in in_turn(make, pieces):
+            few += parts
             if sum(map(len, few)) >= BATCH:
                 self._write(pa.concat_tables(few))
                 few = []
@@ -165,6 +169,8 @@ class RowsByKey:
         self._held: dict[int, list[pa.RecordBatch]] = {}
         self._bytes = 0
         self._files: list[pa.ipc.RecordBatchFileReader] = []
+        self._locks: list[Lock] = []
+        """One of each file, which one thread reads at a time."""
         self._places: dict[int, list[tuple[int, int]]] = {}
         """Per key, the files and the batches in them."""
 
@@ -180,21 +186,30 @@ class RowsByKey:
         self._folder.mkdir(exist_ok=True)
         path = self._folder / f"{len(self._files)}.arrow"
         schema = next(iter(self._held.values()))[0].schema
-        options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+        # not compressed: rows are small numbers in small types, and hashes, which do not shrink
+        options = pa.ipc.IpcWriteOptions(use_threads=False)
         with pa.ipc.new_file(str(path), schema, options=options) as writer:
             for number, (key, parts) in enumerate(self._held.items()):
                 writer.write_batch(_together(parts))
                 self._places.setdefault(key, []).append((len(self._files), number))
         # not mapped: pages of the file would count as memory of this process
         self._files.append(pa.ipc.open_file(pa.OSFile(str(path))))
+        self._locks.append(Lock())
         self._held, self._bytes = {}, 0
 
-    def __iter__(self) -> Iterator[pa.Table]:
-        """All rows of each key, key by key; what was returned is forgotten."""
+    def __iter__(self) -> "Iterator[Callable[[], list[pa.Table]]]":
+        """What reads all rows of each key, key by key; rows in memory are forgotten once they are
+        returned."""
         for key in sorted({*self._held, *self._places}):
-            parts = [self._files[f].get_batch(i) for f, i in self._places.pop(key, ())]
-            parts += self._held.pop(key, ())
-            yield pa.Table.from_batches(parts)
+            yield partial(self._rows, self._places.pop(key, []), self._held.pop(key, []))
+
+    def _rows(self, places: list[tuple[int, int]], held: list[pa.RecordBatch]) -> list[pa.Table]:
+        """The rows at some places and some that are in memory."""
+        parts = []
+        for file, number in places:
+            with self._locks[file]:
+                parts.append(self._files[file].get_batch(number))
+        return [pa.Table.from_batches([*parts, *held])]
 
     def remove(self) -> None:
         """Remove all files."""

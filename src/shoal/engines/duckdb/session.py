@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import duckdb
@@ -34,12 +35,13 @@ from shoal.engines.duckdb.connection import (
     settings,
 )
 from shoal.engines.duckdb.csv import check_separators, copy_csv, open_csv
-from shoal.engines.duckdb.parts import BATCH, PartFiles, RowsByKey, SortByKey
+from shoal.engines.duckdb.parts import BATCH, Edges, PartFiles, RowsByKey, SortByKey
+from shoal.engines.duckdb.scans import FileScan, Piece
 from shoal.engines.formats.base import FileFormat, format_of
 from shoal.engines.formats.comparison import RowSums, require_same_rows
 from shoal.engines.formats.csv import Csv
 from shoal.engines.formats.parquet import Parquet
-from shoal.engines.queries import rows_without, select
+from shoal.engines.queries import Selection, rows_without, select
 from shoal.engines.sessions import (
     BatchFunction,
     CountFunction,
@@ -66,6 +68,21 @@ PREFIX = "shoal-"
 OWNED = "in-use"
 IN_USE_SECONDS = 0.5
 """How long the folder of a session that still works is removed again and again."""
+
+
+class _Counter:
+    """Counts rows that pass in several threads."""
+
+    def __init__(self, count: RowCounter) -> None:
+        self._count, self._rows, self._lock = count, 0, Lock()
+
+    def passing(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """The batches of a piece."""
+        for batch in piece():
+            yield batch
+            with self._lock:  # so that what is reported never falls
+                self._rows += len(batch)
+                self._count(self._rows)
 
 
 class DuckSession:
@@ -101,6 +118,8 @@ class DuckSession:
         """Those of ours."""
         self._sources: dict[str, tuple[tuple[Stored, ...], tuple[str, ...]]] = {}
         """Files of sources that are tables, and what is read of them."""
+        self._scans: dict[str, FileScan] = {}
+        """All tables that are in files."""
 
     def read(
         self,
@@ -119,6 +138,9 @@ class DuckSession:
             self._con.execute(f"CREATE VIEW {name} AS {found.sql}")
             self._views.add(name)
             self._sources[name] = tuple(sources), tuple(columns)
+            places = {f"p{i}": column for i, column in enumerate(columns)}
+            files = [path for path in sources if isinstance(path, Path)]
+            self._scans[name] = FileScan(files, places)
             self._count(found.rows)
             return found.schema
 
@@ -131,16 +153,17 @@ class DuckSession:
         """What a function counts of all rows; each thread has counts of its own, added up at the end."""
         counted: list[Ints] = []
 
-        def add(batch: pa.RecordBatch) -> None:
+        def add(piece: Piece) -> None:
             try:
                 totals = counted.pop()
             except IndexError:  # all are in use
                 totals = np.zeros(size, np.int64)
-            count(batch, totals)
+            for batch in piece():
+                count(batch, totals)
             counted.append(totals)
 
         with self._translated_errors():
-            for _ in in_turn(add, self._batches(sql)):
+            for _ in in_turn(add, self._pieces(sql)):
                 pass
         return sum(counted, np.zeros(size, np.int64))
 
@@ -161,7 +184,8 @@ class DuckSession:
     ) -> None:
         """Create a table from a query, each batch of which has passed through a function."""
         with self._translated_errors():
-            self._fill(name, function, self._batches(sql), schema)
+            coded = getattr(function, "reads_codes", False)
+            self._fill(name, function, self._pieces(sql, coded), schema)
 
     def map_groups(
         self,
@@ -176,11 +200,16 @@ class DuckSession:
     ) -> None:
         """Create a table from a query, the rows of each key having passed through a function; those of
         a few keys at a time are in memory."""
-        rows = RowsByKey(self._scratch())
+        rows, sort = RowsByKey(self._scratch()), SortByKey(key, before)
+
+        def sorted_rows(piece: Piece) -> list[tuple[pa.RecordBatch, Edges]]:
+            return [sort(batch) for batch in piece()]
+
         try:
             with self._translated_errors():
-                for batch, edges in in_turn(SortByKey(key, before), self._batches(sql)):
-                    rows.add(batch, edges)
+                for parts in in_turn(sorted_rows, self._pieces(sql)):
+                    for batch, edges in parts:
+                        rows.add(batch, edges)
                 self._fill(name, function, rows, schema)
         finally:
             rows.remove()
@@ -205,6 +234,7 @@ class DuckSession:
         else:
             self._con.execute(f"DROP TABLE IF EXISTS {name}")
         self._sources.pop(name, None)
+        self._scans.pop(name, None)
         if parts := self._parts.pop(name, None):
             parts.remove()
 
@@ -226,6 +256,22 @@ class DuckSession:
         self._con.close()
         self._remove()
 
+    def _pieces(self, sql: str, coded: bool = False) -> Iterator[Piece]:
+        """What reads the rows of a query piece by piece, never all at once.
+
+        coded: texts may be codes and dictionaries.
+        """
+        groups = None
+        if isinstance(sql, Selection) and sql.table in self._scans:
+            groups = self._scans[sql.table].row_groups(sql.columns, BATCH, coded)
+        if groups is None:
+            for batch in self._batches(sql):
+                yield partial(iter, [batch])
+            return
+        counter = _Counter(self._count)
+        for group in groups:
+            yield partial(counter.passing, group)
+
     def _batches(self, sql: str) -> Iterator[pa.RecordBatch]:
         """The rows of a query batch by batch, never all at once."""
         cursor, rows = self._con.cursor(), 0
@@ -246,13 +292,13 @@ class DuckSession:
         self,
         name: str,
         function: BatchFunction | TableFunction,
-        items: Iterable[pa.RecordBatch | pa.Table],
+        pieces: Iterable[Callable[[], Iterable[pa.RecordBatch | pa.Table]]],
         schema: pa.Schema,
     ) -> None:
-        """Create a table of what a function makes of each item; it gets its name when it is complete."""
+        """Create a table of what a function makes of all items; it gets its name when it is complete."""
         parts = PartFiles(self._scratch(), schema)
         try:
-            parts.fill(function, items)
+            parts.fill(function, pieces)
         except BaseException:
             parts.remove()
             raise
@@ -268,6 +314,7 @@ class DuckSession:
         """Show files as a table."""
         self._con.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {scan(files)}")
         self._views.add(name)
+        self._scans[name] = FileScan(files)
 
     @contextmanager
     def _ordered(self) -> Iterator[None]:

@@ -59,6 +59,8 @@ class FileFormat(plugins.Plugin, ABC):
     """Whether labels may be written as categories, which saves their decoding."""
     costly: ClassVar[bool] = False
     """Whether reading a file takes so long that a table is kept once it was read."""
+    keeps_types: ClassVar[bool] = False
+    """Whether whole numbers and floats of 64 bits come back as such."""
     exact: ClassVar[bool] = True
     """Whether every value is kept as it is. Otherwise a written release is compared with the rows
     that were to be published, value by value, before it gets its name."""

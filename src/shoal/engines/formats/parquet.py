@@ -20,6 +20,7 @@ class Parquet(ColumnarFormat):
 
     endings: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
     title: ClassVar[str] = "a Parquet file"
+    keeps_types: ClassVar[bool] = True
 
     def file_schema(self, path: Path) -> pa.Schema:
         """The types of all columns."""
