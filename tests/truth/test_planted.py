@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import shoal
@@ -280,3 +281,49 @@ def test_a_starred_row_may_say_nothing(source: Path) -> None:
             force=True,
         )
         assert release.suppressed_rows > 0
+
+
+NUMBERS: dict[str, Callable[[np.ndarray], None]] = {
+    "the next float": lambda one: one.__setitem__(7, np.nextafter(one[7], 1e9)),
+    "another number": lambda one: one.__setitem__(7, one[7] + 1),
+    "swapped": lambda one: one.__setitem__([7, 8], one[[8, 7]]),
+    "not a number": lambda one: one.__setitem__(7, np.nan),
+}
+
+
+@pytest.mark.parametrize("column", ["pay", "share"])
+@pytest.mark.parametrize("fault", [*NUMBERS, "texts", None])
+def test_a_faulty_writer_of_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str | None, column: str
+) -> None:
+    """In a Parquet file numbers are compared by their values, and in their types."""
+    from shoal.engines.duckdb.session import DuckSession
+
+    more = {"pay": np.arange(ROWS) * 7, "share": np.arange(ROWS) / 7}
+    rows = pa.table({**dict(zip(table().column_names, table().columns, strict=True)), **more})
+    pq.write_table(rows, tmp_path / "in.parquet")
+    real = DuckSession.write
+
+    def faulty(self: DuckSession, sql: str, target: Path, *others: Any) -> None:
+        real(self, sql, target, *others)
+        written = pq.read_table(target)
+        if fault == "texts":
+            cells: Any = written[column].cast(pa.string())
+        else:
+            cells = written[column].to_numpy().astype(np.float64)
+            NUMBERS[fault or ""](cells)
+            cells = pa.array(cells, from_pandas=True).cast(written[column].type, safe=False)
+        at = written.column_names.index(column)
+        pq.write_table(written.set_column(at, column, cells), target)
+
+    if fault is not None:
+        monkeypatch.setattr(DuckSession, "write", faulty)
+    asked = policy(columns={**COLUMNS, "pay": "plain", "share": "plain"})
+    target = tmp_path / "out.parquet"
+    run = lambda: shoal.run(tmp_path / "in.parquet", asked, target, memory="1GB")  # noqa: E731
+    same = fault is None or (fault == "the next float" and column == "pay")
+    if same:
+        run()
+        assert sorted(pq.read_table(target)[column].to_pylist()) == rows[column].to_pylist()
+    else:
+        require_refused(tmp_path, run)
