@@ -183,6 +183,8 @@ class Release(Screen):
             external_report=f"{beside}-for-recipients.html" if self._external else None,
             key=f"{beside}-key{'.csv' if self._form == '.csv' else '.parquet'}"
             if self._key
+            and self.session.policy is not None
+            and self.session.policy.person is not None
             else None,
             seed_file=f"{beside}.seed" if self._seed else None,
             force=self._force,
