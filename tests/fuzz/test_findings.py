@@ -242,3 +242,10 @@ def test_suppressed_rows_are_no_part_of_the_table_that_groups_are_compared_with(
     """k-clustering, and methods under uniform labels, compared their groups with the whole table, and
     the run failed its own verification."""
     assert outcome_of(case_of(seed, "memory"), tmp_path) == "released"
+
+
+def test_the_name_of_a_database_file_may_be_too_long_for_one() -> None:
+    """Looking whether it exists was an exception that was no error of Shoal's."""
+    found = place_of(f"sqlite:///{'a' * 300}?table=visits")
+    assert isinstance(found, Address)
+    assert found.file == Path("a" * 300)

@@ -241,11 +241,19 @@ def _in_file(dialect: Dialect, rest: str, slashes: bool) -> Address:
             f"{dialect}:///: the address names no file, such as {dialect}:///visits.db"
         )
     whole = Path("/", path)
-    if slashes and not Path(path).exists() and not path.startswith("/") and whole.exists():
+    if slashes and not _is_there(Path(path)) and not path.startswith("/") and _is_there(whole):
         raise InputError(
             f"{path} does not exist here. An absolute path needs four slashes: {dialect}:///{whole}"
         )
     return _of_file(dialect, path, mark + choice)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file; there is none where its name is too long for one."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _of_file(dialect: Dialect, path: str, choice: str) -> Address:
