@@ -56,7 +56,8 @@ def run_pyright(folder: Path) -> dict[str, set[int]]:
     return found
 
 
-@pytest.mark.parametrize("checker", [run_mypy, pytest.param(run_pyright, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("checker", [run_mypy, run_pyright])
 def test_ten_mistakes_are_found_and_nothing_else(checker, tmp_path):
     lines = SCRIPTS["mistakes"].read_text().splitlines()
     planted = {place for place, line in enumerate(lines, 1) if line.endswith("# mistake")}

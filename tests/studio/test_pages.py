@@ -340,6 +340,7 @@ def narrow_dark_and_quiet(opened: Opened, page: Any) -> None:
     opened.require_quiet()
 
 
+@pytest.mark.long
 def test_the_whole_way_on_the_sample(
     opened: Opened, running: Running, sample: "api.SamplePaths"
 ) -> None:

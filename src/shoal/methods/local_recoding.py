@@ -73,6 +73,8 @@ WORTHWHILE = 100
 """A stage that leaves all but one row in this many open is followed by the last one."""
 REFINED = 4, 12
 """So many groupings of a small table, or of a tiny one, are refined: those that lose least."""
+FOUND = "groups of local-recoding"
+"""Under this name groups are kept with the rows they are of."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class LocalRecoding(BlockMethod):
         if cells.n_rows > FEW_ROWS or requirement.holds_when_joined:
             return
         found = self._found(cells, requirement, lambda _: None)
-        _LAST.clear()
+        cells.kept.pop(FOUND, None)
         # of equal groups the strongest requirement stays, which a stronger policy has too
         distinct = {one[1].group.tobytes(): one for one in found}
         best = sorted(distinct.values(), key=lambda one: shortfall(cells, requirement, one[1]))
@@ -127,9 +129,9 @@ class LocalRecoding(BlockMethod):
     def _found(self, cells: Cells, requirement: Requirement, progress: Progress) -> list[Found]:
         """Groups for the requirement and for stronger ones; those of a small table are kept, as
         refinement begins with them again."""
-        last = next(iter(_LAST), None)  # another thread may replace it at any time
-        if last is not None and last.cells is cells and last.requirement == requirement:
-            return last.found
+        known: tuple[Requirement, list[Found]] | None = cells.kept.get(FOUND)
+        if known is not None and known[0] == requirement:
+            return known[1]
         columns = levels_of(cells, requirement)
 
         def form(required: Requirement) -> Grouping:
@@ -138,19 +140,8 @@ class LocalRecoding(BlockMethod):
 
         found = list(groupings(cells, requirement, form))
         if cells.n_rows <= FEW_ROWS:
-            _LAST[:] = [_Last(cells, requirement, found)]
+            cells.kept[FOUND] = requirement, found
         return found
-
-
-class _Last(NamedTuple):
-    """The groups that were found last, and of what."""
-
-    cells: Cells
-    requirement: Requirement
-    found: list[Found]
-
-
-_LAST: list[_Last] = []
 
 
 class ColumnLevels(NamedTuple):
