@@ -281,7 +281,17 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[Path, Pat
     return folders
 
 
-@pytest.mark.parametrize("page", sorted({b.page for b in _examples()}), ids=lambda p: p.name)
+LONG = {"commands.md", "python.md"}
+"""Pages with so many examples that they are among the long tests."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.long] if page.name in LONG else [])
+        for page in sorted({block.page for block in _examples()})
+    ],
+)
 def test_examples_print_what_is_shown(page: Path, folders: dict[Path, Path]) -> None:
     every = blocks(page)
     for block, following in zip(every, [*every[1:], None], strict=True):

@@ -94,7 +94,7 @@ def test_what_is_left_holds_against_what_is_left(model, twin, limit) -> None:  #
 def test_without_the_recount_a_release_would_fail_its_check(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_repair, "_settled", lambda _cells, _requirement, runs: runs)
+    monkeypatch.setattr(_repair, "_holding_alone", lambda _cells, _requirement, runs: runs)
     refused = 0
     for seed in SEEDS:
         try:
@@ -126,7 +126,9 @@ def test_the_recount_against_a_plain_one(model, twin, limit) -> None:  # type: i
         chosen = np.flatnonzero(np.isin(group, kept)).astype(np.int32)
         sizes = [int((group == g).sum()) for g in kept]
         starts = np.concatenate([[0], np.cumsum([n for n in sizes if n])]).astype(np.int64)
-        found = _repair._settled(cells_of(values), Requirement((model,)), Runs(chosen, starts))
+        found = _repair._holding_alone(
+            cells_of(values), Requirement((model,)), Runs(chosen, starts)
+        )
         left, rounds = {g for g, n in zip(kept, sizes, strict=True) if n}, 0
         while left:
             whole = [row for row in rows if int(row["age"]) in left]
