@@ -1,5 +1,7 @@
 """Refinement: never more loss, every model kept, the same groups everywhere."""
 
+from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -146,6 +148,7 @@ def check_labels(table: Coded, block: Any, order: np.ndarray) -> None:
             others = [i for i in mine if i != row]
             if others:
                 assert block.cost[row] == naive.label_cost(columns, rows, others)
+        assert block.thin[g] == min(block.cost[row] for row in mine)
     assert total == refinement.block_loss(block)
 
 
@@ -172,6 +175,131 @@ def test_losses_kept_row_by_row_are_those_of_a_plain_count(
         look_once(block, rng.permutation(n).astype(np.int32), k, 1e8 * (2 - turn), turn, judge)
         check_labels(table, block, order)
         assert block.rows[block.rows > 0].min() >= k
+
+
+class FromTheFront(np.ndarray[Any, Any]):
+    """An array that refuses to be indexed from its end."""
+
+    def __getitem__(self, at: Any) -> Any:
+        """An item."""
+        assert isinstance(at, slice) or np.min(at) >= 0, at
+        return super().__getitem__(at)
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        """Set an item."""
+        assert isinstance(at, slice) or np.min(at) >= 0, at
+        super().__setitem__(at, value)
+
+
+def guarded(some: Any) -> Any:
+    """The same arrays, which refuse to be indexed from their ends."""
+    if isinstance(some, np.ndarray):
+        return some.view(FromTheFront)
+    return type(some)(*map(guarded, some))
+
+
+@pytest.mark.parametrize("tables_up_to", [2048, 0])
+@examples(15)
+@given(table=coded_tables(), k=st.integers(1, 4), judged=st.booleans(), seed=st.integers(0, 99))
+def test_no_index_is_negative_so_that_the_compiler_need_not_look(
+    tables_up_to: int, table: Coded, k: int, judged: bool, seed: int
+) -> None:
+    n = len(table.rows)
+    assume(n >= k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(refinement, "LARGEST_TABLE", tables_up_to)
+        losses = _losses(table.cells.domains, np.ones(len(table.columns)))
+    rng = np.random.default_rng(seed)
+    group = rng.permutation(np.arange(n) % max(1, n // k)).astype(np.int32)
+    codes = np.array(table.rows, np.int32).reshape(n, -1)
+    values = rng.integers(-1, 3, (n, 1)).astype(np.int32)
+    required = np.full(1, 2 * judged)
+    plain, checked = (
+        new_block(losses, codes, group, k, values, required.astype(np.int64)) for _ in range(2)
+    )
+    checked = guarded(checked)
+    orders = [rng.permutation(n).astype(np.int32) for _ in range(3)]
+    relabel_all(plain)
+    with interpreting():
+        relabel_all(checked)
+    for turn, order in enumerate(orders):
+        for block in (plain, checked):
+            judge = refinement._ValueJudge(block, k) if judged else None
+            with interpreting() if block is checked else nullcontext():
+                look_once(block, order, k, 1e8 * (2 - turn), turn, judge)
+    assert checked.group.tolist() == plain.group.tolist()
+
+
+def plain_cut(block: Any, size: int, least: int, limit: int, in_middle: bool) -> int:
+    """Where the listed rows lose least when they are cut in two, with every label counted anew."""
+
+    def lost(rows: list[int]) -> int:
+        total = 0
+        for j, how in enumerate(block.losses.how):
+            codes = {int(block.codes[row, j]) for row in rows}
+            if how == kernels.SET:
+                total += block.losses.loss[block.losses.base[j] + len(codes)]
+            else:
+                total += kernels.span_loss(block.losses, j, min(codes), max(codes))
+        return len(rows) * total
+
+    listed = block.listed[:size].tolist()
+    cuts = range(least, size - least + 1)
+    found = [(lost(listed[:e]) + lost(listed[e:]), in_middle * abs(2 * e - size), e) for e in cuts]
+    best = min(found, default=(limit, 0, 0))
+    return best[2] if best[0] < limit else kernels.NONE
+
+
+@examples(15)
+@given(table=coded_tables(), k=st.integers(1, 4), judged=st.booleans(), seed=st.integers(0, 99))
+def test_what_cannot_pay_is_passed_over_and_nothing_else(
+    table: Coded, k: int, judged: bool, seed: int
+) -> None:
+    n = len(table.rows)
+    assume(n >= k)
+    losses = _losses(table.cells.domains, np.ones(len(table.columns)))
+    codes = np.array(table.rows, np.int32).reshape(n, -1)
+    values = np.random.default_rng(seed).integers(-1, 3, (n, 1)).astype(np.int32)
+
+    def after_passes() -> tuple[list[int], list[int]]:
+        rng = np.random.default_rng(seed)
+        group = rng.permutation(np.arange(n) % max(1, n // k)).astype(np.int32)
+        block = new_block(losses, codes, group, k, values, np.full(1, 2, np.int64))
+        judge = refinement._ValueJudge(block, k) if judged else None
+        kernels._relabel_all(block)
+        for turn in range(3):
+            order = rng.permutation(n).astype(np.int32)
+            look_once(block, order, k, 1e8 * (2 - turn), turn, judge)
+        return block.group.tolist(), block.used.tolist()
+
+    found = after_passes()
+    relabel = kernels.relabel
+
+    def without_bound(block: Any, g: int) -> None:
+        relabel(block, g)
+        block.thin[g] = -(1 << 40)
+
+    with pytest.MonkeyPatch.context() as patch, interpreting():
+        patch.setattr(kernels, "relabel", without_bound)
+        patch.setattr(kernels, "cheapest_cut", plain_cut)
+        assert after_passes() == found
+
+
+@examples(10)
+@given(table=coded_tables(), first=st.integers(1, 3), k=st.integers(1, 3), seed=st.integers(0, 9))
+def test_what_is_kept_of_a_run_changes_nothing_in_the_next(
+    table: Coded, first: int, k: int, seed: int
+) -> None:
+    assume(len(table.rows) >= max(first, k))
+
+    def groups(cells: Any, k: int) -> list[int]:
+        requirement = Requirement((K(k),))
+        (before,) = KClustering().group(cells, requirement, seed, lambda _: None)
+        return refined(cells, requirement, before, 14, seed, lambda _: None).group.tolist()
+
+    alone = groups(replace(table.cells), k)
+    groups(table.cells, first)
+    assert groups(table.cells, k) == alone
 
 
 def gathered(

@@ -50,6 +50,8 @@ from numba.extending import (
 WORD = ir.IntType(64)
 PARENT, NITEMS, DATA, SHAPE = 1, 2, 4, 5
 """Places in what numba writes down about an array; its strides follow its shape."""
+NO_NEGATIVE_INDEX = "NO_NEGATIVE_INDEX"
+"""Set to True in a file whose kernels never count from the end of an array: nothing is done about it."""
 MANY_PARTS = 8
 """A kernel that calls more parts than this branches more than it loops: to unroll its loops makes it
 larger, not faster."""
@@ -380,6 +382,7 @@ class KernelLower(Lower):  # type: ignore[misc]
         kind, by = self.typeof(array.name), self.typeof(index.name)
         if not (isinstance(kind, types.Array) and kind.layout == "C" and kind.aligned):
             return None
+        from_end = not self.func_ir.func_id.func.__globals__.get(NO_NEGATIVE_INDEX, False)
         several = isinstance(by, types.BaseTuple)  # type: ignore[attr-defined]
         parts = tuple(by) if several else (by,)
         if len(parts) != kind.ndim or not all(isinstance(one, types.Integer) for one in parts):
@@ -397,7 +400,7 @@ class KernelLower(Lower):  # type: ignore[misc]
             item = context.cast(builder, item, one, wide)
             if one.signed or at is not None:
                 size = builder.extract_value(whole, [shape, axis])
-                if one.signed:
+                if one.signed and from_end:
                     negative = builder.icmp_signed("<", item, item.type(0))
                     item = builder.select(negative, builder.add(item, size), item)
                 if at is not None:

@@ -14,6 +14,8 @@ import numpy as np
 from shoal.arrays import Bools, Codes, Ints
 from shoal.kernels.jit import in_place, inlined, inner, mix, number, truth
 
+NO_NEGATIVE_INDEX = True
+"""See `kernels/compiler.py`."""
 RANGE, SET, TREE, TABLE = 0, 1, 2, 3
 """How the loss of a label is found; TABLE: by its smallest and largest code."""
 NONE = -1
@@ -32,6 +34,8 @@ FAR = int(np.iinfo(np.int64).max) >> 2
 LOWEST, HIGHEST = int(np.iinfo(np.int32).min), int(np.iinfo(np.int32).max)
 COLLECT, RELABEL, TAKE_BACK, EXCHANGE, JUDGE = 7, 8, 9, 10, 11
 """What else a block is asked to do."""
+SPOTS = 1 << 32
+"""More than there are rows of a block."""
 NUMBER = 0
 """Places in `Block.log_end`: changes that wait for the requirement; and rows in them."""
 ROWS = 1
@@ -89,22 +93,27 @@ class Block(NamedTuple):
     """(n + g, d) the largest code of each label. SET: 1 if the row alone has its value in the group."""
     cost: Ints
     """(n + g,) the loss of each label."""
+    thin: Ints
+    """(g,) the loss of each group without the row whose leaving makes it least."""
     bits: Ints
     """(g, words) SET: the members, a bit for each."""
     near: Codes
     """(n,) the group to which the row added least when it was last looked at, or NONE."""
     added: Ints
     """(n,) what it added there."""
-    ends: Codes
-    """(d, 4) room: the two smallest and the two largest codes of a group."""
+    members: Codes
+    """(n,) room: the rows of a group."""
     seen: Ints
     """Room: how often a group has each member of each SET, at costs.seen + code."""
     sums: Ints
-    """(3, n + 1) room: what the first rows of a group lose, from either end."""
+    """(3, n + 1) room: what the labels of the first rows of a group lose, from either end."""
     listed: Codes
-    """(n,) room, at least 2 * REACH: rows of one or two groups, or groups."""
+    """(n,) room, at least 4 * REACH: rows of one or two groups, or groups and a row of each."""
     met: Ints
     """(values + 1,) room: when each value was met last, and in the end the time: that counts groups."""
+    spots: Ints
+    """(g + 1,) room: what was last counted of each group, above the time in the end: that counts rows
+    by SPOTS."""
     changed: Bools
     """(g,) whether a group was changed, and the requirement not asked since."""
     log: Codes
@@ -175,84 +184,90 @@ def joined(
 
 
 @inner
-def label_loss(losses: Losses, low: Codes, high: Codes) -> int:
-    """The loss of a label."""
-    total = 0
-    for j in range(len(losses.how)):
-        at = losses.base[j]
-        if losses.how[j] == TABLE:
-            total += losses.loss[at + low[j] * losses.size[j] + high[j]]
-        elif losses.how[j] == SET:
-            total += losses.loss[at + low[j]]
-        else:
-            total += wide_loss(losses, number(j), number(low[j]), number(high[j]))
-    return total
+def span_loss(losses: Losses, j: int, low: int, high: int) -> int:
+    """The loss of a label of a column that is no SET."""
+    if losses.how[j] == TABLE:
+        return losses.loss[losses.base[j] + low * losses.size[j] + high]
+    return wide_loss(losses, j, low, high)
 
 
 @inner
 def relabel(block: Block, g: int) -> None:
     """Find the label of a group, and those without each of its rows."""
-    n, d = len(block.group), len(block.losses.how)
-    if block.rows[g] == 0:
+    n, size = len(block.group), block.rows[g]
+    if size == 0:
         return
-    ends, seen = block.ends, block.seen
-    how, seen_of = block.losses.how, block.losses.seen
-    for j in range(d):
-        ends[j, 0] = ends[j, 1] = HIGHEST
-        ends[j, 2] = ends[j, 3] = LOWEST
+    codes, members, cost, losses = block.codes, block.members, block.cost, block.losses
+    lows, highs = block.low, block.high
+    row = block.head[g]
+    for e in range(size):
+        members[e] = row
+        cost[row] = 0
+        row = block.after[row]
     block.bits[g] = 0
-    block.low[n + g] = 0
-    row = block.head[g]
-    while row != NONE:
-        for j in range(d):
-            code = block.codes[row, j]
-            if how[j] == SET:
-                at = seen_of[j] + code
-                seen[at] += 1
-                if seen[at] == 1:
-                    block.low[n + g, j] += 1
-                    block.bits[g, at >> 6] |= 1 << (at & 63)
-                continue
-            if code < ends[j, 0]:
-                ends[j, 1] = ends[j, 0]
-                ends[j, 0] = code
-            elif code < ends[j, 1]:
-                ends[j, 1] = code
-            if code > ends[j, 2]:
-                ends[j, 3] = ends[j, 2]
-                ends[j, 2] = code
-            elif code > ends[j, 3]:
-                ends[j, 3] = code
-        row = block.after[row]
-    alone = block.rows[g] == 1
-    for j in range(d):
-        if how[j] == SET:
-            block.high[n + g, j] = 0
-        else:
-            block.low[n + g, j] = ends[j, 0]
-            block.high[n + g, j] = ends[j, 2]
-    block.cost[n + g] = label_loss(block.losses, block.low[n + g], block.high[n + g])
-    row = block.head[g]
-    while row != NONE:
-        for j in range(d):
-            code = block.codes[row, j]
-            if how[j] == SET:
-                sole = 1 if seen[seen_of[j] + code] == 1 else 0
-                block.high[row, j] = sole
-                block.low[row, j] = block.low[n + g, j] - sole
-            elif alone:
-                block.low[row, j] = block.high[row, j] = code
-            else:
-                block.low[row, j] = ends[j, 1] if code == ends[j, 0] else ends[j, 0]
-                block.high[row, j] = ends[j, 3] if code == ends[j, 2] else ends[j, 2]
-        block.cost[row] = label_loss(block.losses, block.low[row], block.high[row])
-        row = block.after[row]
-    row = block.head[g]
-    while row != NONE:  # the room is left as it was found
-        for j in range(d):
-            if how[j] == SET:
-                seen[seen_of[j] + block.codes[row, j]] = 0
-        row = block.after[row]
+    total = 0
+    for j in range(len(losses.how)):
+        if losses.how[j] == SET:
+            total += relabel_set(block, g, number(j))
+            continue
+        # the two smallest and the two largest codes
+        low, next_low, high, next_high = HIGHEST, HIGHEST, LOWEST, LOWEST
+        for e in range(size):
+            code = codes[members[e], j]
+            if code < low:
+                low, next_low = code, low
+            elif code < next_low:
+                next_low = code
+            if code > high:
+                high, next_high = code, high
+            elif code > next_high:
+                next_high = code
+        lows[n + g, j], highs[n + g, j] = low, high
+        wide = span_loss(losses, number(j), number(low), number(high))
+        total += wide
+        if low == high:
+            for e in range(size):
+                row = members[e]
+                lows[row, j] = highs[row, j] = low
+                cost[row] += wide
+            continue
+        no_low = span_loss(losses, number(j), number(next_low), number(high))
+        no_high = span_loss(losses, number(j), number(low), number(next_high))
+        for e in range(size):
+            row = members[e]
+            code = codes[row, j]
+            lows[row, j] = next_low if code == low else low
+            highs[row, j] = next_high if code == high else high
+            cost[row] += no_low if code == low else no_high if code == high else wide
+    cost[n + g] = total
+    thin = total
+    for e in range(size):
+        thin = min(thin, cost[members[e]])
+    block.thin[g] = thin
+
+
+@inner
+def relabel_set(block: Block, g: int, j: int) -> int:
+    """Do this for a column of sets, and add what it loses to the rows listed; what the group loses."""
+    n, size, members, seen = len(block.group), block.rows[g], block.members, block.seen
+    base, first, distinct = block.losses.base[j], block.losses.seen[j], 0
+    for e in range(size):
+        at = first + block.codes[members[e], j]
+        seen[at] += 1
+        if seen[at] == 1:
+            distinct += 1
+            block.bits[g, at >> 6] |= 1 << (at & 63)
+    wide, thin = block.losses.loss[base + distinct], block.losses.loss[base + distinct - 1]
+    block.low[n + g, j], block.high[n + g, j] = distinct, 0
+    for e in range(size):
+        row = members[e]
+        sole = seen[first + block.codes[row, j]] == 1
+        block.high[row, j] = 1 if sole else 0
+        block.low[row, j] = distinct - 1 if sole else distinct
+        block.cost[row] += thin if sole else wide
+    for e in range(size):  # the room is left as it was found
+        seen[first + block.codes[members[e], j]] = 0
+    return wide
 
 
 @inner
@@ -331,7 +346,8 @@ def _exchange(
     group, rows, cost = block.group, block.rows, block.cost
     codes, lows, highs, bits, losses = block.codes, block.low, block.high, block.bits, block.losses
     hows, sizes, bases, loss = losses.how, losses.size, losses.base, losses.loss
-    changed = block.changed
+    changed, thin, spots = block.changed, block.thin, block.spots
+    # groups of neighbours; and at 2 * REACH the neighbour, or NONE where there are several
     known = block.listed
     for i in range(begin, n):
         if judged and block.log_end[NUMBER] >= most:
@@ -347,6 +363,8 @@ def _exchange(
         # where the row adds least, and where it does without the first
         first, second, at_first, at_second = FAR, FAR, NONE, NONE
         n_known = 0
+        spots[len(rows)] += SPOTS
+        now = spots[len(rows)]
         for step in range(1, 2 * REACH + 1):
             other_place = i + (step + 1) // 2 if step % 2 else i - step // 2
             if other_place < 0 or other_place >= n:
@@ -354,16 +372,15 @@ def _exchange(
             h = group[order[other_place]]
             if h == g or changed[h]:
                 continue
-            is_known = False
-            for e in range(n_known):
-                if known[e] == h:
-                    is_known = True
-                    break
-            if is_known:
+            if spots[h] >= now:
+                known[2 * REACH + spots[h] - now] = NONE
                 continue
-            known[n_known] = h
+            spots[h] = now + n_known
+            known[n_known], known[2 * REACH + n_known] = h, order[other_place]
             n_known += 1
             wide = cost[n + h]
+            if wide >= second:
+                continue  # it adds at least that much
             bound = (second + rows[h] * wide) // (rows[h] + 1) + 1
             adds = (rows[h] + 1) * joined(
                 codes,
@@ -393,18 +410,25 @@ def _exchange(
             third, at_third = (first, at_first) if at_first != h else (second, at_second)
             may_chain = rows[h] > least and at_third != NONE
             mine_at_least = size * (cost[row] - here) - there
-            s, looked = block.head[h], 0
-            while s != NONE and looked < MOST_LOOKED:
+            at_least = mine_at_least + rows[h] * thin[h]
+            if may_chain:
+                at_least = min(at_least, mine_at_least + (rows[h] - 1) * thin[h] + third)
+            if at_least >= best:
+                continue
+            s, looked, most_looked = block.head[h], 0, MOST_LOOKED
+            if judged and rows[h] <= MOST_LOOKED and known[2 * REACH + e] != NONE:
+                s, most_looked = known[2 * REACH + e], 1  # the only one that is not too far away
+            while s != NONE and looked < most_looked:
                 # what the changes cost at least, with both groups as narrow as they can be
                 swaps, chains = mine_at_least + rows[h] * cost[s], FAR
                 if may_chain:
                     chains = mine_at_least + (rows[h] - 1) * cost[s] + third
-                at_least, now = min(swaps, chains), s
+                at_least, their = min(swaps, chains), s
                 s, looked = block.after[s], looked + 1
                 if at_least >= best:
                     continue
                 # changes with rows further away are refused more often
-                if judged and abs(place[now] - i) > REACH:
+                if judged and abs(place[their] - i) > REACH:
                     continue
                 bound = cost[row] + (best - at_least) // size + 1
                 mine = joined(
@@ -419,15 +443,15 @@ def _exchange(
                     bases,
                     loss,
                     number(row),
-                    number(now),
+                    number(their),
                     number(bound),
                 )
                 wider = size * (mine - cost[row])
                 if chains + wider < best:
-                    best, kind, other, to = chains + wider, CHAIN, now, at_third
+                    best, kind, other, to = chains + wider, CHAIN, their, at_third
                 swaps += wider
                 if swaps < best:
-                    bound = cost[now] + (best - swaps) // rows[h] + 1
+                    bound = cost[their] + (best - swaps) // rows[h] + 1
                     theirs = joined(
                         codes,
                         group,
@@ -439,13 +463,13 @@ def _exchange(
                         sizes,
                         bases,
                         loss,
-                        number(now),
+                        number(their),
                         number(row),
                         number(bound),
                     )
-                    swaps += rows[h] * (theirs - cost[now])
+                    swaps += rows[h] * (theirs - cost[their])
                     if swaps < best:
-                        best, kind, other, to = swaps, SWAP, now, h
+                        best, kind, other, to = swaps, SWAP, their, h
         if kind == NONE:
             continue
         block.used[kind] += 1
@@ -557,6 +581,9 @@ def gather_near(block: Block, order: Codes, i: int, free: int, least: int, limit
     # them at least: it only grows wider
     near, leaving, joint, n_near = block.sums[0], block.sums[1], block.sums[2], 0
     saves, spare = 0, 0  # no row that leaves saves more; so many may leave
+    spots = block.spots
+    spots[len(rows)] += SPOTS
+    now = spots[len(rows)]
     for step in range(1, 2 * reach + 1):
         place = i + (step + 1) // 2 if step % 2 else i - step // 2
         if place < 0 or place >= n:
@@ -571,10 +598,9 @@ def gather_near(block: Block, order: Codes, i: int, free: int, least: int, limit
         if h != g:
             leaving[n_near] = (rows[h] - 1) * cost[s] - rows[h] * cost[n + h]
             saves = max(saves, cost[n + h], -leaving[n_near])
-            has = 0
-            for e in range(n_near):
-                has += 1 if group[near[e]] == h else 0
-            spare += 1 if has < rows[h] - least else 0
+            spots[h] = max(spots[h], now)
+            spare += 1 if spots[h] - now < rows[h] - least else 0
+            spots[h] += 1
         else:
             spare += 1
         n_near += 1
@@ -588,9 +614,9 @@ def gather_near(block: Block, order: Codes, i: int, free: int, least: int, limit
         for e in range(n_near):
             if leaving[e] == FAR:
                 continue
-            bound = mine + (best - leaving[e] - 1) // least + 1
-            if bound <= joint[e]:
+            if best - leaving[e] <= (joint[e] - mine) * least:
                 continue
+            bound = mine + (best - leaving[e] - 1) // least + 1
             joint[e] = joined_loss(block, number(n + free), number(near[e]), number(bound))
             if joint[e] < bound:
                 best, at_best, wide = least * (joint[e] - mine) + leaving[e], e, joint[e]
@@ -743,30 +769,53 @@ def _form(
 
 
 @inner
-def lose_from_ends(block: Block, free: int, size: int, least: int) -> None:
-    """Fill in what the first of the listed rows lose together, from either end, where at least so many
-    are left on both sides; `free` is a group without rows."""
-    n, d = len(block.group), len(block.losses.how)
-    how, seen_of = block.losses.how, block.losses.seen
-    low, high, bits = block.low[n + free], block.high[n + free], block.bits[free]
-    for side in range(2):
-        bits[:] = 0
-        for i in range(size - least):
-            row = block.listed[i if side == 0 else size - 1 - i]
-            for j in range(d):
-                code = block.codes[row, j]
-                if how[j] == SET:
-                    if i == 0:
-                        low[j] = high[j] = 0
-                    at = seen_of[j] + code
-                    if (bits[at >> 6] >> (at & 63)) & 1 == 0:
-                        bits[at >> 6] |= 1 << (at & 63)
-                        low[j] += 1
-                else:
-                    low[j] = code if i == 0 else min(low[j], code)
-                    high[j] = code if i == 0 else max(high[j], code)
-            if i + 1 >= least:
-                block.sums[side, i + 1] = (i + 1) * label_loss(block.losses, low, high)
+def cheapest_cut(block: Block, size: int, least: int, limit: int, in_middle: bool) -> int:
+    """Where the listed rows lose least when they are cut in two, with at least so many on both sides;
+    NONE where they lose `limit` or more wherever they are cut.
+
+    in_middle: of equal cuts the one nearest to the middle, otherwise the first.
+    """
+    codes, listed, seen, losses = block.codes, block.listed, block.seen, block.losses
+    front, back = block.sums[0], block.sums[1]
+    for e in range(least, size - least + 1):
+        front[e] = back[e] = 0
+    best, at_best = limit, NONE
+    for j in range(len(losses.how)):
+        base, first, is_set = losses.base[j], losses.seen[j], losses.how[j] == SET
+        for side in range(2):
+            sums = front if side == 0 else back
+            at, step = (0, 1) if side == 0 else (size - 1, -1)
+            if is_set:
+                distinct = 0
+                for e in range(1, size - least + 1):
+                    spot = first + codes[listed[at], j]
+                    at += step
+                    distinct += 1 if seen[spot] == 0 else 0
+                    seen[spot] = 1
+                    if e >= least:
+                        sums[e] += losses.loss[base + distinct]
+                for e in range(size):  # the room is left as it was found
+                    seen[first + codes[listed[e], j]] = 0
+                continue
+            low, high = HIGHEST, LOWEST
+            for _ in range(least - 1):
+                code = codes[listed[at], j]
+                at += step
+                low, high = min(low, code), max(high, code)
+            for e in range(least, size - least + 1):
+                code = codes[listed[at], j]
+                at += step
+                low, high = min(low, code), max(high, code)
+                sums[e] += span_loss(losses, number(j), number(low), number(high))
+        best, at_best = limit, NONE
+        for e in range(least, size - least + 1):
+            found = e * front[e] + (size - e) * back[size - e]
+            nearer = in_middle and at_best != NONE and abs(2 * e - size) < abs(2 * at_best - size)
+            if found < best or (found == best and nearer):
+                best, at_best = found, e
+        if at_best == NONE:
+            return NONE  # other columns only add to it
+    return at_best
 
 
 @inner
@@ -786,13 +835,7 @@ def _recut(
     place: (n,) where each row is in the order. tried: (g,) room, NONE.
     """
     n = len(block.group)
-    group, rows, cost, sums, changed = (
-        block.group,
-        block.rows,
-        block.cost,
-        block.sums,
-        block.changed,
-    )
+    group, rows, cost, changed = block.group, block.rows, block.cost, block.changed
     free = 0
     while free < len(rows) and (rows[free] > 0 or changed[free]):
         free += 1
@@ -815,12 +858,8 @@ def _recut(
             else:
                 block.listed[e] = other
                 other = block.after[other]
-        lose_from_ends(block, number(free), number(size), least)
         limit = now + allowed[mix(seed, np.uint64(i)) % np.uint64(DRAWS)]
-        best, at_best = limit, NONE
-        for e in range(least, size - least + 1):
-            if sums[0, e] + sums[1, size - e] < best:
-                best, at_best = sums[0, e] + sums[1, size - e], e
+        at_best = cheapest_cut(block, number(size), least, number(limit), truth(False))
         if at_best == NONE:
             continue
         moved = False
@@ -852,7 +891,7 @@ def _split(block: Block, least: int, judged: bool) -> int:
     """Cut groups in two where that loses nothing, between two rows in the order in which the rows of a
     group are listed; returns how many were cut."""
     n = len(block.group)
-    rows, cost, sums = block.rows, block.cost, block.sums
+    rows, cost = block.rows, block.cost
     free, cuts = 0, 0
     g = 0
     while g < len(rows):
@@ -868,13 +907,8 @@ def _split(block: Block, least: int, judged: bool) -> int:
         for i in range(size):
             block.listed[i] = place
             place = block.after[place]
-        lose_from_ends(block, number(free), number(size), least)
-        best, at_best = size * cost[n + g] + 1, NONE
-        for i in range(least, size - least + 1):
-            found = sums[0, i] + sums[1, size - i]
-            nearer = at_best != NONE and abs(2 * i - size) < abs(2 * at_best - size)
-            if found < best or (found == best and nearer):
-                best, at_best = found, i
+        limit = size * cost[n + g] + 1
+        at_best = cheapest_cut(block, number(size), least, number(limit), truth(True))
         if at_best == NONE:
             g += 1
             continue

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from threading import Lock
-from typing import Literal
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -75,6 +75,10 @@ JUDGED = 8
 """The requirement is asked each time when one in so many groups was changed."""
 PAIRS = 4096
 """Pairs of rows by which columns are compared."""
+KEPT_ORDERS = PASSES["quick"]
+"""Orders of all rows that are kept."""
+COLUMNS = "columns of refinement"
+"""Under this name they are kept with the rows they are of."""
 FORMED = 16
 """New groups are formed where they need so many rows at most: finding more takes too long."""
 NO_VALUES, NO_COLUMNS = np.zeros((0, 0), np.int32), np.zeros(0, np.int64)
@@ -167,6 +171,37 @@ def loss_of(cells: Cells, grouping: Grouping, weights: Mapping[str, float] | Non
     return total
 
 
+def is_one_block(rows: int) -> bool:
+    """Whether so many rows are refined at once."""
+    return 2 * rows <= 3 * BLOCK_ROWS
+
+
+class _Columns(NamedTuple):
+    """What refinement needs of a table, whatever its groups; kept for the next run on it.
+
+    The columns that tell rows apart most come first: a sum of losses is soon too large.
+    """
+
+    domains: list[Domain]
+    differences: Floats
+    """(d,) what a label over two rows loses in each column, on average."""
+    losses: Losses
+    codes: Codes
+    """(n_rows, d) the codes of each canonical row."""
+    orders: dict[int, Codes]
+    """The orders in which the last passes looked at all rows, by their seeds."""
+
+    @classmethod
+    def of(cls, cells: Cells, shares: Floats) -> Self:
+        """Those of a table, where columns count by these shares."""
+        differences = _differences(cells) * shares
+        order = np.argsort(-differences, kind="stable")
+        domains = [cells.domains[j] for j in order]
+        codes = np.repeat(cells.codes[:, order], cells.counts, axis=0)
+        least = np.maximum(differences[order], 1.0)
+        return cls(domains, least, _losses(domains, shares[order]), codes, {})
+
+
 class _Work:
     """The groups so far, and what blocks of them need."""
 
@@ -182,30 +217,43 @@ class _Work:
         self.kept = np.flatnonzero(self.group != SUPPRESSED)
         everyone = len(self.kept) == cells.n_rows
         self.totals = cells.totals if everyone else cells.totals_of_rows(self.kept)
-        # the columns that tell rows apart most come first: a sum of losses is soon too large
         shares = _shares(cells.domains, weights)
-        differences = _differences(cells) * shares
-        order = np.argsort(-differences, kind="stable")
-        self.domains = [cells.domains[j] for j in order]
-        self.differences = np.maximum(differences[order], 1.0)
-        self.losses = _losses(self.domains, shares[order])
-        self.codes = np.repeat(cells.codes[:, order], cells.counts, axis=0)
+        key, found = shares.tolist(), cells.kept.get(COLUMNS)
+        if found is None or found[0] != key:
+            found = key, _Columns.of(cells, shares)
+            if is_one_block(cells.n_rows):
+                cells.kept[COLUMNS] = found
+        self.columns: _Columns = found[1]
+        self.orders = self.columns.orders if everyone and self.is_one_block else None
 
     @property
     def is_one_block(self) -> bool:
         """Whether all rows are refined at once."""
-        return 2 * len(self.kept) <= 3 * BLOCK_ROWS
+        return is_one_block(len(self.kept))
+
+    def order_of_pass(self, rows: Ints, seed: int) -> Codes:
+        """Places of the rows of a block in the order in which a pass looks at them; that of all rows is
+        kept for the next run."""
+        if self.orders is None:
+            return self.order(rows, seed).astype(np.int32)
+        found = self.orders.pop(seed, None)
+        if found is None:
+            found = self.order(rows, seed).astype(np.int32)
+        self.orders[seed] = found  # the last one last
+        for old in list(self.orders)[:-KEPT_ORDERS]:
+            self.orders.pop(old, None)
+        return found
 
     def order(self, rows: Ints, seed: int) -> Ints:
         """Places of these rows, sorted by a random order of the columns, often the costly ones first.
 
         Equal rows stay in their order.
         """
-        rng = np.random.default_rng(seed)
-        drawn = -np.log(1 - rng.random(len(self.domains))) / self.differences
+        rng, (domains, differences, _, codes, _) = np.random.default_rng(seed), self.columns
+        drawn = -np.log(1 - rng.random(len(domains))) / differences
         columns = np.argsort(np.rint(drawn * UNIT * UNIT), kind="stable").tolist()
-        sizes = [self.domains[j].size for j in columns]
-        keys = [self.codes[rows, j] for j in columns]
+        sizes = [domains[j].size for j in columns]
+        keys = [codes[rows, j] for j in columns]
         keys = [
             size - 1 - key if flipped else key
             for key, size, flipped in zip(keys, sizes, rng.random(len(keys)) < 0.5, strict=True)
@@ -236,7 +284,8 @@ class _Work:
         before = _dense(self.group[rows])
         least = self.requirement.min_rows
         values = self.values(rows)
-        block = new_block(self.losses, self.codes[rows], before, least, *values)
+        codes = self.columns.codes[rows]
+        block = new_block(self.columns.losses, codes, before, least, *values)
         relabel_all(block)
         first = block_loss(block)
         judge: Judge | None = None
@@ -244,7 +293,7 @@ class _Work:
             judge = _ValueJudge(block, least) if len(values) else _Judge(self, block, rows)
         for turn, warmth in enumerate(temperatures(passes, first / len(rows))):
             key = derived(seed, "pass", turn)
-            order = self.order(rows, key).astype(np.int32)
+            order = self.order_of_pass(rows, key)
             look_once(block, order, least, warmth, key % (1 << 64), judge)
             progress((turn + 1) / passes)
         return _dense(block.group) if block_loss(block) < first else before
@@ -387,14 +436,16 @@ def new_block(
         low=np.zeros((n + g, d), np.int32),
         high=np.zeros((n + g, d), np.int32),
         cost=np.zeros(n + g, np.int64),
+        thin=np.zeros(g, np.int64),
         bits=np.zeros((g, members // 64 + 1), np.int64),
         near=np.full(n, NONE, np.int32),
         added=np.zeros(n, np.int64),
-        ends=np.zeros((d, 4), np.int32),
+        members=np.zeros(n, np.int32),
         seen=np.zeros(members + 1, np.int64),
         sums=np.zeros((3, n + 1), np.int64),
-        listed=np.zeros(max(n, 2 * REACH), np.int32),
+        listed=np.zeros(max(n, 4 * REACH), np.int32),
         met=np.zeros(int(values.max(initial=NONE)) + 2, np.int64),
+        spots=np.zeros(g + 1, np.int64),
         changed=np.zeros(g, np.bool_),
         log=np.zeros((3, n), np.int32),
         log_end=np.zeros(2, np.int64),
