@@ -97,6 +97,8 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "verification/presets.py": ("tests/verification/test_outcome.py",),
     "verification/verification.py": ("tests/verification/test_outcome.py",),
     "verification/weights.py": ("tests/verification/test_weights.py",),
+    "engines/truth.py": ("tests/truth", "tests/labels", "tests/anatomy", "tests/formats"),
+    "engines/statistics_truth.py": ("tests/truth", "tests/labels"),
     "publish/label_faults.py": ("tests/verification/test_unread_labels.py",),
     "publish/label_parser.py": (
         "tests/publish",

@@ -2,15 +2,20 @@
 
 import gzip
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import shoal
 from shoal.engines import table_size
 from shoal.engines.files import LocalFiles
+from shoal.engines.formats.parquet import Parquet
 from shoal.errors import InputError
+from tests.examples import examples
 
 POLICY = {"columns": {"a": "quasi", "b": "plain"}, "constraints": [{"k": 2}], "seed": 1}
 
@@ -82,3 +87,42 @@ def test_a_line_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (tmp_path / "t.csv").write_text("a" * 20_000)
     with pytest.raises(InputError, match=r"line 1: the line is longer than 10,000 characters"):
         LocalFiles().read(tmp_path / "t.csv")
+
+
+@pytest.mark.usefixtures("ceiling")
+@pytest.mark.parametrize("name", ["t.jsonl.gz", "t.parquet"])
+def test_rows_and_texts_that_a_file_stores_once_are_counted(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name == "t.parquet":
+        pq.write_table(pa.table({"a": ["1"] * 3_000, "b": ["x" * 3_000] * 3_000}), path)
+    else:
+        with gzip.open(path, "wt") as file:
+            file.write('{"a": "1", "b": "x"}\n' * 100_000)
+    assert path.stat().st_size < 20_000
+    with pytest.raises(InputError, match=r"Work on disk with --memory"):
+        LocalFiles().read(path)
+    moved = shoal.run(path, POLICY, tmp_path / "r.csv")
+    assert moved.engine.startswith("local --memory")
+
+
+@examples(30)
+@given(
+    texts=st.lists(st.none() | st.sampled_from(["", "é", "xy", "z" * 50]), max_size=40),
+    rows=st.integers(1, 20),
+    coded=st.booleans(),
+)
+def test_texts_of_parquet_are_counted_as_one_by_one(
+    texts: list[str | None], rows: int, coded: bool
+) -> None:
+    own = sum(len((text or "").encode()) for text in texts)
+    column = pa.array(texts, pa.string())
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "t.parquet"
+        shown = column.dictionary_encode() if coded else column
+        pq.write_table(pa.table({"a": shown, "n": [1] * len(texts)}), path, row_group_size=rows)
+        stored = Parquet().text_size(path, 1 << 40)  # no text can be so long
+        longest = max((len((text or "").encode()) for text in texts), default=0)
+        for most in (stored + own, stored + own + 1, stored + longest * len(texts)):
+            assert stored <= Parquet().text_size(path, most) <= most
+        if own:
+            assert Parquet().text_size(path, stored + own - 1) == stored + own

@@ -80,20 +80,23 @@ def table_size(path: Path, columns: int, ceiling: int) -> TableSize | None:
 @lru_cache(maxsize=16)
 def _size(path: Path, size: int, _changed: int, columns: int, ceiling: int) -> TableSize | None:
     kind = format_of(path)
-    if isinstance(kind, Csv):
-        return _csv_size(path, size, columns, ceiling)
+    if kind.in_lines:
+        # a row is a byte at the least for each column of a CSV file, and two in JSON, and its end
+        shortest = max(columns, 2) if isinstance(kind, Csv) else 3
+        return _size_of_lines(
+            path, size * (MOST_GZIPPED if is_gzipped(path) else 1), shortest, columns, ceiling
+        )
     rows = kind.rows(path)
     if rows is not None:
-        return TableSize(rows, size)
+        return TableSize(rows, kind.text_size(path, ceiling // PER_BYTE))
     if kind.has_sheets:
         return _workbook_size(path)
     return None
 
 
-def _csv_size(path: Path, size: int, columns: int, ceiling: int) -> TableSize:
-    most = size * (MOST_GZIPPED if is_gzipped(path) else 1)
-    # a row is a byte at the least for each column, and its end
-    if (worst := TableSize(most // max(columns, 2) + 1, most)).memory(columns) <= ceiling:
+def _size_of_lines(path: Path, most: int, shortest: int, columns: int, ceiling: int) -> TableSize:
+    """most: bytes that the text may have. shortest: bytes of a row at the least."""
+    if (worst := TableSize(most // shortest + 1, most)).memory(columns) <= ceiling:
         return worst
     rows = text = 0
     with open_bytes(path) as stream:

@@ -57,6 +57,8 @@ class FileFormat(plugins.Plugin, ABC):
     """Whether a file holds several tables, chosen by `sheet`."""
     takes_categories: ClassVar[bool] = False
     """Whether labels may be written as categories, which saves their decoding."""
+    in_lines: ClassVar[bool] = False
+    """Whether every row is a line of text or more, so that rows are counted by ends of lines."""
     costly: ClassVar[bool] = False
     """Whether reading a file takes so long that a table is kept once it was read."""
     keeps_types: ClassVar[bool] = False
@@ -101,6 +103,11 @@ class FileFormat(plugins.Plugin, ABC):
     def rows(self, path: Path) -> int | None:  # noqa: ARG002
         """The number of rows, where it is known without reading them."""
         return None
+
+    def text_size(self, path: Path, most: int) -> int:  # noqa: ARG002
+        """The bytes of all values, which are more than the file where a text is stored once for many
+        rows, as far as that is known without keeping any of them; counting may stop above `most`."""
+        return path.stat().st_size
 
     def check_columns(self, path: Path, names: Sequence[str], rows: int | None = None) -> None:
         """Raise `InputError` for columns, or so many rows, that a file of the format cannot hold."""

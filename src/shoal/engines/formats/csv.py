@@ -26,6 +26,7 @@ class Csv(FileFormat):
     )
     title: ClassVar[str] = "a CSV file"
     takes_categories: ClassVar[bool] = True
+    in_lines: ClassVar[bool] = True
 
     def settle(
         self, files: Sequence[Path], options: CsvOptions

@@ -43,6 +43,7 @@ class JsonLines(FileFormat):
 
     endings: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
     title: ClassVar[str] = "a file of JSON lines"
+    in_lines: ClassVar[bool] = True
     costly: ClassVar[bool] = True
     exact: ClassVar[bool] = False
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from shoal.engines.formats.base import BatchWriter, require_columns
@@ -13,6 +14,8 @@ from shoal.engines.formats.columnar import ColumnarFormat, bare_columns, decoded
 from shoal.io.csv_dialect import CsvOptions
 
 COMPRESSION = "zstd"
+BATCH = 1 << 16
+"""Rows whose texts are counted at a time."""
 
 
 class Parquet(ColumnarFormat):
@@ -56,6 +59,37 @@ class Parquet(ColumnarFormat):
         with self.intact(path):
             return int(pq.read_metadata(path).num_rows)
 
+    def text_size(self, path: Path, most: int) -> int:
+        """Texts of a dictionary count as often as rows have them: by the longest one, unless that is
+        above `most`, or else row by row."""
+        with self.intact(path):
+            about = pq.read_metadata(path)
+            parts = [about.row_group(i) for i in range(about.num_row_groups)]
+            chunks = [
+                (i, part.num_rows, part.column(j))
+                for i, part in enumerate(parts)
+                for j in range(part.num_columns)
+            ]
+            stored = sum(chunk.total_uncompressed_size for _, _, chunk in chunks)
+            shared = [
+                (i, rows, chunk)
+                for i, rows, chunk in chunks
+                if chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page
+            ]
+            if stored + sum(n * chunk.total_uncompressed_size for _, n, chunk in shared) <= most:
+                return stored
+            names = list(dict.fromkeys(chunk.path_in_schema for _, _, chunk in shared))
+            with pq.ParquetFile(path, read_dictionary=names, pre_buffer=False) as file:
+                longest = (n * _longest_text(file, i, chunk) for i, n, chunk in shared)
+                if (bound := stored + sum(longest)) <= most:
+                    return bound
+                for i, _, chunk in shared:
+                    for batch in file.iter_batches(BATCH, [i], [chunk.path_in_schema]):
+                        stored += _text_bytes(batch)
+                        if stored > most:
+                            return stored
+        return stored
+
     def write(self, table: pa.Table, path: Path, options: CsvOptions) -> None:  # noqa: ARG002
         """Write the columns of the table and nothing else."""
         bare = bare_columns(table)
@@ -75,3 +109,18 @@ class Parquet(ColumnarFormat):
             pq.ParquetWriter(path, schema, compression=COMPRESSION) as writer,
         ):
             yield writer
+
+
+def _longest_text(file: pq.ParquetFile, part: int, chunk: pq.ColumnChunkMetaData) -> int:
+    """The bytes of the longest text in the dictionary of a column, which comes with its first row."""
+    batch = next(file.iter_batches(1, [part], [chunk.path_in_schema]), None)
+    found = [] if batch is None else [c for c in batch.columns if pa.types.is_dictionary(c.type)]
+    most = [pc.max(pc.binary_length(column.dictionary)).as_py() for column in found]
+    return max((n for n in most if n is not None), default=0)
+
+
+def _text_bytes(batch: pa.RecordBatch) -> int:
+    """The bytes of all texts of the rows; none of nested columns."""
+    found = [column for column in batch.columns if pa.types.is_dictionary(column.type)]
+    lengths = [pc.binary_length(column.dictionary).take(column.indices) for column in found]
+    return sum(pc.sum(one).as_py() or 0 for one in lengths)
