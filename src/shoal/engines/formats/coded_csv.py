@@ -233,6 +233,7 @@ class _Piece:
                 if status == IRREGULAR or left >= BLOCK or (left and not todo):
                     return False
                 buffer[:left] = buffer[end - left : end].copy()
+        self._sort_fields()
         return True
 
     def _keep(self, buffer: npt.NDArray[np.uint8], codes: Codes, sizes: Codes) -> None:
@@ -258,12 +259,19 @@ class _Piece:
         fill_slots(slots, old.known)
         return True
 
+    def _sort_fields(self) -> None:
+        """Find the different fields of each column, in the order of their codes."""
+        known = self.fields.known[: int(self.fields.used[0])]
+        # numbers of two bytes are sorted by their digits
+        kind = np.uint16 if self.coded <= 1 << 16 else np.uint64
+        order = np.argsort((known[:, KEY] >> np.uint64(COLUMN)).astype(kind), kind="stable")
+        self.sorted = np.split(order, np.cumsum(self.fields.counts)[:-1])
+
     def texts(self, j: int, separator: str, quote: str) -> tuple[pa.Array, bool] | None:
         """The texts of the different fields of one column, and whether these are different too; None
         where a quote is not regular or bytes are no text."""
         fields = self.fields
-        known = fields.known[: int(fields.used[0])]
-        mine = known[known[:, KEY] >> np.uint64(COLUMN) == j]  # in the order of their codes
+        mine = fields.known[self.sorted[j]]
         sizes = (mine[:, KEY] & np.uint64((1 << COLUMN) - 1)).astype(np.int32)
         begins, data = mine[:, BEGIN].astype(np.int64) * WORD, fields.words.view(np.uint8)
         mark = ord(quote) if quote else -1
@@ -312,7 +320,9 @@ def _has(texts: pa.Array, mark: str) -> bool:
 
 def _twice(values: Any) -> Any:
     """An array with as much room again."""
-    return np.concatenate([values, np.zeros_like(values)])
+    found = np.zeros((2 * len(values), *values.shape[1:]), values.dtype)
+    found[: len(values)] = values
+    return found
 
 
 def _new_fields(n: int) -> Fields:
