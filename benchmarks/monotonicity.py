@@ -5,18 +5,19 @@ table is released along ladders of rising constraints: k beside every model of s
 figure of the model itself. A step is a fall where the loss of the stronger release is more than 1 %
 below that of the weaker one. A ladder ends where a constraint cannot be met. All tables follow from
 their number; `--first` and `--tables` choose them, and what is done so far is written after each.
-Losses are those of the release's own metric. Where `SHOAL_ADULT` names its folder, Adult (seven columns
-with hierarchies, occupation sensitive) is released with k from 2 to 50 beside some of the models.
+Losses are those of the release's own metric. The sample hospital and, where `SHOAL_ADULT` names its
+folder, Adult are released with k from 2 to 50, alone and beside models of their sensitive columns.
 """
 
 import argparse
 import json
 import os
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator
 from datetime import date
-from itertools import pairwise
+from itertools import chain, pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import yaml
 
 import shoal
 from loss import KS as MANY_KS
@@ -44,6 +46,15 @@ MODELS: dict[str, tuple[float, list[Any]]] = {
     "delta": (1.5, [3.0, 1.5, 1.0]),
 }
 """The figure beside which k rises, and the figures of the model itself, weakest first."""
+BESIDE_ON_ADULT = {
+    "l": 3,
+    "entropy-l": 2.5,
+    "recursive-l": 3,
+    "alpha": 0.5,
+    "t": 0.5,
+    "beta": 2.0,
+    "delta": 1.5,
+}
 
 
 def people(number: int) -> tuple[pa.Table, dict[str, Any]]:
@@ -107,22 +118,45 @@ def of_table(number: int) -> tuple[int, int, float, dict[str, list[float]]]:
     return number, table.num_rows, time.process_time() - began, found
 
 
-def of_adult(folder: Path) -> list[dict[str, Any]]:
-    """k from 2 to 50 beside some models of occupation."""
-    warnings.simplefilter("ignore", shoal.ShoalWarning)
+def of_adult(folder: Path) -> Iterator[dict[str, Any]]:
+    """k from 2 to 50 alone, with hierarchies and with sets, and beside each model of occupation."""
     adult = pd.read_csv(folder / "adult.csv", sep=";")
-    quasi = [name for name in QUASI if name != "occupation"]
-    policy, _ = adult_policy(folder, "trees", quasi, 2)
+    for labels in ("trees", "sets"):
+        policy, _ = adult_policy(folder, labels, QUASI, 2)
+        yield over_k(f"Adult, {labels}", adult, policy, [])
+    policy, _ = adult_policy(folder, "trees", [name for name in QUASI if name != "occupation"], 2)
     policy["columns"]["occupation"] = "sensitive"
-    found = []
-    for model, figure in (("l", 3), ("entropy-l", 2.5), ("alpha", 0.5), ("t", 0.5)):
-        rungs = [[{"k": k}, {model: figure, "of": "occupation"}] for k in MANY_KS]
-        losses = losses_of(adult, policy, rungs)
-        one: dict[str, Any] = {"beside": {model: figure}}
-        one["mean_ncp"] = dict(zip(MANY_KS, (round(x, 5) for x in losses), strict=False))
-        found.append(one | {"largest_fall": round(max(falls(losses), default=0.0), 4)})
-        print(json.dumps(found[-1]), flush=True)
-    return found
+    for model, figure in BESIDE_ON_ADULT.items():
+        more = {"c": 3} if model == "recursive-l" else {}
+        yield over_k("Adult", adult, policy, [{model: figure, "of": "occupation", **more}])
+
+
+def of_demo() -> Iterator[dict[str, Any]]:
+    """k from 2 to 50 on the sample hospital, alone and beside the `l` constraints of its policy."""
+    with tempfile.TemporaryDirectory() as made:
+        shoal.write_sample(made)
+        table = Path(made) / "hospital.csv"
+        policy = yaml.safe_load((Path(made) / "policy.yaml").read_text())
+        education = policy["columns"]["education"]
+        education["hierarchy"] = str(Path(made) / education["hierarchy"])
+        models = [model for model in policy["constraints"] if "k" not in model]
+        for beside in ([], models):
+            yield over_k("demo", table, policy, beside)
+
+
+def over_k(
+    name: str, table: Any, policy: dict[str, Any], beside: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The losses for rising k beside other constraints, as far as all can be met."""
+    began = time.process_time()
+    losses = losses_of(table, policy, [[{"k": k}, *beside] for k in MANY_KS])
+    return {
+        "table": name,
+        "beside": beside,
+        "mean_ncp": dict(zip(MANY_KS, (round(x, 5) for x in losses), strict=False)),
+        "largest_fall": round(max(falls(losses), default=0.0), 4),
+        "cpu_seconds": round(time.process_time() - began, 1),
+    }
 
 
 def summary(done: list[tuple[int, int, float, dict[str, list[float]]]]) -> dict[str, Any]:
@@ -168,6 +202,13 @@ def main() -> None:
     result: dict[str, Any] = {}
     if given.output.exists():  # what is not measured now stays
         result = json.loads(given.output.read_text())
+    warnings.simplefilter("ignore", shoal.ShoalWarning)
+    known = "SHOAL_ADULT" in os.environ
+    result["over k"] = []
+    for one in chain(of_demo(), of_adult(Path(os.environ["SHOAL_ADULT"])) if known else ()):
+        result["over k"].append(one)
+        given.output.write_text(json.dumps(result, indent=1) + "\n")
+        print(json.dumps(one), flush=True)
     numbers, done = range(given.first, given.first + given.tables), []
     with get_context("spawn").Pool() as pool:
         for one in pool.imap(of_table, numbers):
@@ -175,9 +216,6 @@ def main() -> None:
             result = result | summary(done)
             given.output.write_text(json.dumps(result, indent=1) + "\n")
             print(*one[:2], round(one[2], 1), result["steps"], result["falls"], flush=True)
-    if "SHOAL_ADULT" in os.environ:
-        result["adult"] = of_adult(Path(os.environ["SHOAL_ADULT"]))
-        given.output.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":
