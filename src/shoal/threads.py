@@ -43,10 +43,11 @@ def each(call: Callable[[Item], Result], items: Iterable[Item], rows: int = SMAL
     """call(item) for every item, several at a time, the results in the order of the items.
 
     For work in compiled code that releases the interpreter; `call` must not call `each` itself.
-    `rows`: how many rows each item has, where they may be too few to be shared between threads.
+    `rows`: how many rows each item has, where they may be too few: then most of the work is that of the
+    interpreter, for which threads only wait for each other.
     """
     todo = list(items)
-    if workers() == 1 or len(todo) < 2 or rows * len(todo) < SMALL:
+    if workers() == 1 or len(todo) < 2 or rows < SMALL:
         return [call(item) for item in todo]
     return list(_pool(workers()).map(call, todo))
 

@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import signal
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from tests.studio.test_session import in_session, sample, set_k, settled
 
 __all__ = ["sample"]
 FULL = r"(?i)file too large|disk full"
+PATIENCE = 30.0
+"""Seconds within which a policy that was edited elsewhere is noticed, on a busy machine too."""
 
 
 def limit_files(tables: Tables, report: ProgressCallback, size: int | None) -> None:
@@ -44,6 +47,15 @@ def order_in(folder: Path, policy: Path) -> Order:
         seed_file=None,
         force=False,
     )
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Wait for what must happen by itself, but not for ever."""
+    for _ in range(round(PATIENCE / 0.01)):
+        if happened():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"it did not happen within {PATIENCE:g} seconds")
 
 
 def listed(folder: Path) -> set[str]:
@@ -143,14 +155,12 @@ def test_another_program_may_edit_the_policy_or_remove_it(
         assert session.workspace is not None
         text = sample.policy.read_text(encoding="utf-8")
         sample.policy.write_text(text.replace("k: 5", "k: 9"), encoding="utf-8")
-        while session.workspace.position == 0:
-            await asyncio.sleep(0.01)
+        await until(lambda: session.workspace is not None and session.workspace.position > 0)
         await settled(session)
         assert session.live.figures is not None
         assert session.live.figures.guarantees[0].asked == 9
         sample.policy.write_text(text.replace("k: 5", "k: none"), encoding="utf-8")  # a mistake
-        while session.live.state != "failed":
-            await asyncio.sleep(0.01)
+        await until(lambda: session.live.state == "failed")
         assert "policy.yaml:" in session.live.error
         sample.policy.unlink()
         session.undo()  # the step before is written again

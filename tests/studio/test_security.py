@@ -154,6 +154,42 @@ def test_an_oversized_request_is_refused_before_it_arrives(running: Running, coo
         assert "shoal studio TABLE" in body
 
 
+@pytest.mark.parametrize("length", ["many", "", "-1", "1e3", "0x10", "\u00b2"])
+def test_a_size_that_is_no_number_is_refused(length: str) -> None:
+    """Servers may hand over what they do not understand: the pages do not get it."""
+    reached: list[str] = []
+    answers: list[dict[str, Any]] = []
+
+    async def pages(scope: Any, _: Any, __: Any) -> None:
+        reached.append(scope["path"])
+
+    async def nothing() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def answer(message: Any) -> None:
+        answers.append(message)
+
+    async def send() -> None:
+        guard = Guard(pages, 8642)
+        own = {"type": "http", "path": "/", "query_string": f"token={guard.token}".encode()}
+        host = (b"host", b"127.0.0.1:8642")
+        await guard(own | {"method": "GET", "headers": [host]}, nothing, answer)
+        cookie = dict(answers.pop(0)["headers"])[b"set-cookie"].split(b";")[0]
+        headers = [host, (b"origin", b"http://127.0.0.1:8642"), (b"cookie", cookie)]
+        scope = {"type": "http", "method": "POST", "path": "/protect"}
+        answers.clear()
+        sized = [*headers, (b"content-length", length.encode("latin-1"))]
+        await guard(scope | {"headers": sized}, nothing, answer)
+        assert not reached
+        assert answers[0]["status"] == 413
+        await guard(scope | {"headers": [*headers, (b"content-length", b"7")]}, nothing, answer)
+        assert reached == ["/protect"]
+
+    # a browser of other tests has an event loop in this thread
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(send())).result()
+
+
 @pytest.mark.parametrize("path", ["/_nicegui/client/x/upload/1", "/protect"])
 def test_a_body_that_does_not_say_its_size_is_counted(
     path: str, monkeypatch: pytest.MonkeyPatch

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pickle
 import re
 import signal
 import time
@@ -193,6 +194,21 @@ def test_what_was_looked_at_ahead_or_undone_is_not_computed_again(
         set_k(session, 3)
         await settled(session)
         assert session.live.figures.guarantees[0].asked == 3
+
+    in_session(tmp_path, work)
+
+
+def test_workers_get_the_policy_that_its_text_says(
+    sample: "api.SamplePaths", tmp_path: Path
+) -> None:
+    async def work(session: Session) -> None:
+        await session.open(str(sample.table), sample.policy)
+        set_k(session, 6)
+        sent = pickle.loads(pickle.dumps(session.policy_text()))
+        assert sent.known is not None
+        assert sent.read() == replace(sent, known=None).read()
+        assert session.policy_text("another").known is None
+        await settled(session)
 
     in_session(tmp_path, work)
 

@@ -58,6 +58,8 @@ ROUNDING = 1.0 + 1e-9
 """A share of the rows may be this much above a whole number."""
 MISSES = 2
 """Until so many in a row are no better."""
+GROWN = 4
+"""To put a row into a cluster takes so many times as long as other work on it, or more."""
 KEPT = 8
 """Attempts that are kept: of another k, most are the same."""
 
@@ -147,7 +149,7 @@ class _Attempts:
         self.kept: dict[Any, _Attempt] = {}
         self.key: tuple[Any, ...] = ()
         # asking the requirement is work of the interpreter, which threads cannot share
-        self.rows = cells.n_rows if requirement.only_values else 0
+        self.rows = GROWN * cells.n_rows if requirement.only_values else 0
         if requirement.only_values and requirement.holds_when_joined:
             self.kept = cells.kept.setdefault("attempts of k-clustering", {})
             values, shares = requirement.min_values, requirement.max_shares

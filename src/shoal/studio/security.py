@@ -146,7 +146,8 @@ class Guard:
             return
         limit = LARGEST_UPLOAD if "/upload/" in scope["path"] else LARGEST_REQUEST
         length = headers.get("content-length", ["0"])[0]
-        if not length.isdigit() or int(length) > limit:
+        is_number = length.isascii() and length.isdigit()
+        if not is_number or int(length) > limit:
             await _refuse(
                 scope,
                 receive,

@@ -328,10 +328,10 @@ class Session:
     def policy_text(self, text: str | None = None) -> PolicyText:
         """The policy, or another text in its place, as workers read it."""
         assert self.workspace is not None
-        file = self.workspace.policy_file
-        return PolicyText(
-            self.workspace.text if text is None else text, file.name, str(file.parent)
-        )
+        file, known = self.workspace.policy_file, None
+        if text is None or text == self.workspace.text:
+            text, known = self.workspace.text, self.workspace.policy
+        return PolicyText(text, file.name, str(file.parent), known)
 
     def _take_over(self) -> None:
         """Take what another program wrote as a step, before the next one is written over it."""

@@ -5,7 +5,7 @@ that travel from the worker to the page. What they call is `shoal.api`.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import floor, log2, log10
 from pathlib import Path
 from typing import Any
@@ -42,9 +42,13 @@ class PolicyText:
     text: str
     name: str
     folder: str
+    known: "api.Policy | None" = field(default=None, compare=False, repr=False)
+    """The policy, where this text was read before."""
 
     def read(self) -> "api.Policy":
         """The policy."""
+        if self.known is not None:
+            return self.known
         return api.read_policy(self.text, name=self.name, folder=self.folder)
 
 
@@ -348,7 +352,7 @@ def try_candidate(
 ) -> Candidate:
     """Make a release of the table, or of a sample of it, as the candidate's policy says."""
     try:
-        table, release = _trial(tables, report, replace(policy, text=text))
+        table, release = _trial(tables, report, replace(policy, text=text, known=None))
     except ShoalError as error:
         return Candidate(method, k, None, str(error))
     sampled = None if table is tables.table else release.rows
@@ -499,7 +503,7 @@ def price(
 ) -> Price | NoPrice:
     """The price of a policy; of `columns`, those that it does not publish have lost everything."""
     try:
-        table, release = _trial(tables, report, replace(policy, text=text))
+        table, release = _trial(tables, report, replace(policy, text=text, known=None))
     except ShoalError as error:
         return NoPrice(str(error), isinstance(error, Infeasible))
     now = api.risk_change(release).now
