@@ -65,7 +65,8 @@ class RunSummary:
     notes: tuple[str, ...] = ()
     """What the method did that is good to know."""
     digest: str = ""
-    """With preferences: the digest of the verified rows, so that no others are written."""
+    """With preferences, or where the frame of the release can be changed in place: the digest of the
+    verified rows, so that no others are written."""
     input_name: str | None = None
     """What the input is called, without its folders or its server; None for a frame."""
     output: Place | None = None
@@ -295,7 +296,7 @@ class Release(Result, Generic[FrameT]):
 
     @property
     def digest(self) -> str:
-        """With preferences: the digest of the verified rows."""
+        """With preferences, or where `table` can change in place: the digest of the verified rows."""
         return self.run.digest
 
     @property

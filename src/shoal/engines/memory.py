@@ -82,7 +82,6 @@ from shoal.publish.microaggregation import STATISTICS, check_forms, labels_in_fo
 from shoal.publish.preferences import apply_preferences, published_hashes
 from shoal.threads import each
 from shoal.verification.anatomy import whole
-from shoal.verification.digest import digest_of
 
 
 @dataclass(frozen=True)
@@ -669,9 +668,12 @@ class MemoryEngine(Engine):
 
     @property
     def digest(self) -> str:
-        """Of a release that was checked on original values or hidden weights: the digest of the rows."""
+        """Of a release that was checked on original values or hidden weights, or whose frames can be
+        changed in place: the digest of the rows."""
         behind = self._policy.preferences or self._policy.checks_hidden_weights
-        return digest_of(self._first_rows()) if behind else ""
+        if not behind and all(map(_is_immutable, self._tables)):
+            return ""
+        return self.published().digest
 
     @property
     def mapping(self) -> LabelMapping | None:
@@ -742,3 +744,8 @@ def release_of_frames(
     if not sensitive:
         return rows
     return AnatomyRelease(rows, {name: MemoryRelease(wrap(one)) for name, one in sensitive.items()})
+
+
+def _is_immutable(frame: Any) -> bool:
+    """Whether nobody can change the values of a frame."""
+    return isinstance(frame, pa.Table) or type(frame).__module__.split(".")[0] == "polars"

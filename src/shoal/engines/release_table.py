@@ -121,6 +121,12 @@ class ReleaseTable(ABC):
     def fingerprint(self) -> Fingerprint:
         """The digest of the rows, and some of them."""
 
+    @property
+    def digest(self) -> str:
+        """The digest of the rows, and of those of the tables of sensitive values."""
+        tables = (self, *self.sensitive_tables.values())
+        return " ".join(table.fingerprint.digest for table in tables)
+
     @abstractmethod
     def labels(self, name: str) -> "LabelCounts":
         """The different labels of a column."""

@@ -421,6 +421,7 @@ def write_release(
         else:
             verdict = _verified(table, policy, expected)
             engine.require_written(table)
+            require_as_made(release, table)
             if keys:
                 how_written = DETECT.for_output(keys[0])
                 _write_key(engine, places.others[0], how_written, table, policy, verdict)
@@ -435,6 +436,17 @@ def write_release(
         places.commit()
     warn(formulas)
     return public(target)
+
+
+def require_as_made(release: Release[Any], rows: ReleaseTable) -> None:
+    """Raise `VerificationFailed` where rows are known to be others than those that were verified, and
+    compared with the input, when the release was made."""
+    if release.digest and release.digest != rows.digest:
+        raise VerificationFailed(
+            "The release's table was changed after the release was made: it is not what was verified, "
+            "and cannot be compared with the input again. Make the release again, and change a copy of "
+            "its table where you need other values."
+        )
 
 
 def write_key(release: Release[Any], target: Path, force: bool = False) -> Path:

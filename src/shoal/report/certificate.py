@@ -31,6 +31,7 @@ from shoal.errors import InputError, counted, percent
 from shoal.evidence.evidence import Evidence, Histogram, binned
 from shoal.evidence.people import PeopleSizes
 from shoal.hierarchy.csv_file import CsvFile
+from shoal.pipeline.run import require_as_made
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.policy.parts import plain_named
@@ -536,7 +537,9 @@ def published_rows(release: Release, table: ReleaseTable | None) -> Iterator[Rel
         with release_in_session(release.table) as opened:
             yield opened
     else:
-        yield release_of_frames(release.table, release.sensitive_tables)
+        rows = release_of_frames(release.table, release.sensitive_tables)
+        require_as_made(release, rows)
+        yield rows
 
 
 def _contents(table: ReleaseTable, name: str) -> Contents:
