@@ -22,7 +22,7 @@ from shoal.studio.tasks import (
     price,
     round_width,
 )
-from shoal.studio.ways import WAYS, beyond, example, fitting, masked, written
+from shoal.studio.ways import WAYS, beyond, example, fitting, masked, parts_of_dates, written
 from shoal.studio.worker import Tables
 from tests.examples import examples
 
@@ -143,3 +143,11 @@ read: {missing: ["?"]}
     assert missing_in(text, "b") == ["?"]
     assert missing_in(text, "c") == []
     assert missing_in("columns: [", "a") == []
+
+
+def test_dates_within_one_year_are_not_made_coarser_by_decades() -> None:
+    """Months and quarters tell them apart; of several years, years and decades do."""
+    one = histogram_of(["2023-01-05", "2023-11-30"], [20, 20])
+    several = histogram_of(["2022-01-05", "2023-11-30"], [20, 20])
+    assert parts_of_dates(one) == ["month", "quarter", "year"]
+    assert parts_of_dates(several) == ["month", "year", "decade"]

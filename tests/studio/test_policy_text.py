@@ -21,6 +21,7 @@ from shoal.studio.constraints import (
     without_preset,
 )
 from shoal.studio.policy_text import changed, difference, parse
+from shoal.studio.screens.release import about_in, with_about
 
 SAMPLE = (files("shoal.sample") / "policy.yaml").read_text(encoding="utf-8")
 AWKWARD = """\
@@ -110,6 +111,20 @@ def test_any_value_is_read_as_it_was_written(value: object) -> None:
         assert any(not c.isprintable() for c in value)
         return
     assert found == {"a": "b", "key": {"value": value}}
+
+
+def test_what_a_release_is_for_comes_and_goes() -> None:
+    plain = "columns: {age: quasi}  # one\nconstraints: [{k: 2}]\n"
+    titled = changed(plain, with_about("title", "Visits: 2025, #1"))
+    both = changed(titled, with_about("legal_basis", "yes"))
+    assert about_in(both) == {"title": "Visits: 2025, #1", "legal_basis": "yes"}
+    assert api.read_policy(both).about.title == "Visits: 2025, #1"
+    assert api.read_policy(both).about.legal_basis == "yes"
+    assert both.startswith(plain)
+    assert about_in(changed(both, with_about("title", ""))) == {"legal_basis": "yes"}
+    assert changed(titled, with_about("title", "")) == plain
+    assert about_in("about:\ncolumns: {age: quasi}\n") == {}
+    assert about_in("columns: [") == {}
 
 
 def test_what_is_no_yaml_is_a_mistake_of_the_policy() -> None:

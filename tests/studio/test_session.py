@@ -291,3 +291,15 @@ def test_no_file_outside_the_folder(tmp_path: Path) -> None:
             session.file_in_folder(name)
     assert session.written_file("table.csv") is None
     assert files_in(inside) == ["table.csv"]  # a link is not even offered
+
+
+def test_the_key_of_a_release_is_no_table(tmp_path: Path) -> None:
+    for name in (
+        "a-release.csv",
+        "a-release-key.csv",
+        "b.parquet",
+        "b-key.parquet",
+        "house-key.csv",
+    ):
+        (tmp_path / name).write_text("")
+    assert files_in(tmp_path) == ["a-release.csv", "b.parquet", "house-key.csv"]

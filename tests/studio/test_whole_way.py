@@ -197,6 +197,17 @@ def the_person_hides_in_a_crowd(page: Any) -> None:
     page.wait_for_selector("#others:has-text('Somebody knows age, town of all 2 people.')")
 
 
+def what_the_release_is_for(page: Any, folder: Path) -> None:
+    go(page, "release")
+    page.click("#about summary")
+    page.fill("[data-about=title]", "Visits: 2025")
+    page.press("[data-about=title]", "Enter")
+    step(page, "title")
+    policy = (folder / "shoal-studio" / "visits.policy.yaml").read_text(encoding="utf-8")
+    assert '  title: "Visits: 2025"' in policy
+    settled(page)
+
+
 def the_release_is_the_command_lines(page: Any, folder: Path) -> None:
     place = folder / "shoal-studio"
     write_release(page, "Keep the seed in a private file")  # the key is ticked already
@@ -217,7 +228,9 @@ def the_release_is_the_command_lines(page: Any, folder: Path) -> None:
 
 
 def the_report_opens(opened: Opened, page: Any) -> None:
-    assert "erified" in open_report(page)
+    report = open_report(page)
+    assert "erified" in report
+    assert "Visits: 2025" in report
     answer = page.evaluate("fetch('/written/visits.csv').then(r => r.status)")
     assert answer == 404
     opened.complaints = [one for one in opened.complaints if "404" not in one]
@@ -229,7 +242,7 @@ def closing_the_tab_loses_nothing(page: Any) -> None:
     page.goto("about:blank")
     page.goto(address)
     settled(page)
-    assert page.inner_text("#last-step").endswith("→ 10")
+    assert page.inner_text("#last-step").endswith("title")
     assert int(page.inner_text("[data-found='k:']")) >= 10
 
 
@@ -245,6 +258,7 @@ def test_the_whole_way_on_an_awkward_table(opened: Opened, folder: Path) -> None
     a_point_of_the_frontier_is_loaded(page)
     what_it_is_good_for(page)
     the_person_hides_in_a_crowd(page)
+    what_the_release_is_for(page, folder)
     the_release_is_the_command_lines(page, folder)
     the_report_opens(opened, page)
     closing_the_tab_loses_nothing(page)

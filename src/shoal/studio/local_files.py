@@ -16,16 +16,24 @@ ENDINGS = (
     ".xlsx", ".xls", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat", ".xpt",
 )  # fmt: skip
 """Files that are offered; what is in them decides whether they can be read."""
+KEY = re.compile(r"(?P<release>.+)-key\.(csv|parquet|arrow)")
+"""The private key of a release: it says whose row is whose, and is no table to publish."""
 MOST_FILES = 60
 
 
 def files_in(folder: Path) -> list[str]:
-    """The names of the tables in a folder that can be chosen; links lead elsewhere and are none."""
-    return sorted(
+    """The names of the tables in a folder that can be chosen; links lead elsewhere and are none, and
+    the private key that lies beside its release is none either."""
+    names = {
         path.name
         for path in folder.iterdir()
         if path.name.lower().endswith(ENDINGS) and path.is_file() and not path.is_symlink()
-    )[:MOST_FILES]
+    }
+    stems = {name.partition(".")[0] for name in names if KEY.fullmatch(name) is None}
+    found = ((name, KEY.fullmatch(name)) for name in names)
+    return sorted(name for name, key in found if key is None or key["release"] not in stems)[
+        :MOST_FILES
+    ]
 
 
 async def keep_copy(folder: Path, file: FileUpload) -> Path:

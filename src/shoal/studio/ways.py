@@ -57,6 +57,13 @@ def common_values(found: ColumnValues) -> list[str]:
     return [] if found.bars.ranges else [bar.label for bar in found.bars.bars]
 
 
+def parts_of_dates(found: Histogram | None) -> list[str]:
+    """The parts that dates are made coarser by: decades say nothing of dates within one year."""
+    if found is not None and found.of_years and len(found.rows) == 1 and found.width == 1:
+        return ["month", "quarter", "year"]
+    return ["month", "year", "decade"]
+
+
 def fitting(found: ColumnValues, now: str) -> tuple[str, ...]:
     """The ways that fit the values of a column, and the one that it is made coarser by now."""
     histogram = found.histogram
@@ -91,6 +98,8 @@ def example(way: Way, found: ColumnValues | None) -> str:
     number = typical_number(histogram)
     if way.key == "dates" and histogram.of_years:
         year = int(number)
+        if "quarter" in parts_of_dates(histogram):
+            return f"{year}-03-07 → {year}-03 → {year}-Q1 → {year}"
         return f"{year}-03-07 → {year}-03 → {year} → {year // 10 * 10}s"
     if way.key == "ranges":
         if histogram.of_years:

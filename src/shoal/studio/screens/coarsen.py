@@ -24,7 +24,16 @@ from shoal.studio.policy_text import Change, flow_map, is_null, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import ColumnValues, Histogram, column_values, inspect_table
-from shoal.studio.ways import WAYS, beyond, common_values, example, fitting, masked, written
+from shoal.studio.ways import (
+    WAYS,
+    beyond,
+    common_values,
+    example,
+    fitting,
+    masked,
+    parts_of_dates,
+    written,
+)
 from shoal.studio.words import LABELS, percent
 from shoal.studio.workers import CallCancelledError
 
@@ -335,6 +344,8 @@ class Coarsen(Screen):
             found = self._counted.get(self._key(name))
             if key == "steps" and isinstance(found, ColumnValues) and found.histogram is not None:
                 given = {"hierarchy": {"intervals": _doubled(2 * found.histogram.width)}}
+            if key == "dates" and isinstance(found, ColumnValues):
+                given = {"hierarchy": {"date": parts_of_dates(found.histogram)}}
             self._set(name, title.lower(), given)
 
     def _intervals(self, name: str) -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from nicegui import ui
+from ruamel.yaml.comments import CommentedMap
 
 from shoal import api
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError, PolicyError, ShoalError
 from shoal.progress import ProgressEvent
-from shoal.studio.page import box, button, icon_button, notice, spaced, text
+from shoal.studio.page import box, button, edit, icon_button, notice, spaced, text
+from shoal.studio.policy_text import Change, is_null, parse, scalar
 from shoal.studio.remedies import explained
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
@@ -30,6 +32,16 @@ FORMS = {
     DATABASE: "Database table",
 }
 """Forms of a release, by the ending of its file."""
+ABOUT = {
+    "title": ("Title", "the name of what is published"),
+    "purpose": ("Purpose", "what the release is for"),
+    "recipient": ("Recipient", "a person, an institution, or the public"),
+    "organisation": ("Organisation", "who is responsible for the table"),
+    "author": ("Author", "who wrote the policy"),
+    "contact": ("Contact", "who answers questions, and how to reach them"),
+    "legal_basis": ("Legal basis", "what allows the publication"),
+}
+"""The texts of a report's first page, by their key in a policy: a label and what is expected."""
 EXAMPLE = "postgresql://host/db?table=visits_release"
 REPLACE = "Replace what exists"
 TAKEN = re.compile(r"(?P<target>.+) exists already\. Pass --force .+")
@@ -50,7 +62,7 @@ class Release(Screen):
         super().__init__(session)
         stem = Path(session.table_name or "table").name.split(".")[0]
         self._name, self._form = f"{stem}-release", ".csv"
-        self._report, self._external, self._key, self._seed = True, False, True, False
+        self._report, self._external, self._key, self._seed = True, True, True, False
         self._force = False
         self._aware: set[str] = set()
         """What the user has said to know: who is not covered, and which columns are not protected."""
@@ -64,6 +76,7 @@ class Release(Screen):
         self._state = ui.refreshable(self._outcome)
         self._recipe_part = ui.refreshable(self._recipe)
         with box("div", "stack-5"):
+            self._about_form()
             with box("section", "card stack-3"):
                 text("What to write", "", "h2")
                 self._form_fields()
@@ -85,6 +98,43 @@ class Release(Screen):
         self._aware = set()
         self._changed()
         self._follow_live()
+
+    # -- what it is for
+
+    def _about_form(self) -> None:
+        """The texts of the report's first page; each is saved when its field is left."""
+        fields: dict[str, ui.input] = {}
+
+        def now() -> dict[str, str]:
+            workspace = self.session.workspace
+            return {} if workspace is None else about_in(workspace.text)
+
+        def save(key: str) -> None:
+            label, value = ABOUT[key][0], " ".join(str(fields[key].value or "").split())
+            if value != now().get(key, ""):
+                edit(self.session, label.lower(), with_about(key, value))
+
+        def show() -> None:
+            given = now()
+            for key, field in fields.items():
+                field.set_value(given.get(key, ""))
+
+        with box("details", "card stack-3", id="about"):
+            text("What is this release for?", "strong", "summary")
+            text(
+                "These texts stand on the first page of the reports, above the guarantees. They change "
+                "nothing in the published rows; whoever signs should not have to ask for them.",
+                "why",
+                "p",
+            )
+            for key, (label, hint) in ABOUT.items():
+                field = ui.input(f"{label}: {hint}", value=now().get(key, ""))
+                field.props("outlined dense")
+                field.props["data-about"] = key
+                field.on("blur", lambda key=key: save(key))
+                field.on("keydown.enter", lambda key=key: save(key))
+                fields[key] = field
+        self.follow(self.session.policy_changed, show)
 
     # -- the form
 
@@ -346,6 +396,34 @@ class Release(Screen):
             with box("div", "code"):
                 text(code, "", "pre", tabindex="0")
                 icon_button("content_copy", f"Copy: {title}", lambda: ui.clipboard.write(code))
+
+
+def about_in(policy: str) -> dict[str, str]:
+    """What the text of a policy says of its release, also where the rest has mistakes."""
+    try:
+        about = parse(policy).get("about")
+    except PolicyError:
+        return {}
+    if not isinstance(about, CommentedMap):
+        return {}
+    return {str(key): str(value) for key, value in about.items() if not is_null(value)}
+
+
+def with_about(key: str, value: str) -> Change:
+    """The change that says something of the release, or no longer where the value is empty."""
+
+    def change(policy: CommentedMap) -> None:
+        about = policy.get("about")
+        if not isinstance(about, CommentedMap):
+            about = policy["about"] = CommentedMap()
+        if value:
+            about[key] = scalar(value)
+        else:
+            about.pop(key, None)
+        if not about:
+            del policy["about"]
+
+    return change
 
 
 def database_target(address: str, folder: Path) -> str:
