@@ -108,10 +108,12 @@ def address(data: bytes) -> None:
     place = public(place_of(text))
     head, *chosen = re.split("[?&](?:query|table)=", text, maxsplit=1, flags=re.IGNORECASE)
     server = re.split("[/?#]", head.partition("://")[2])[0]
-    if "hunter2" not in server.rpartition("@")[0].partition(":")[2]:
+    user, _, password = server.rpartition("@")[0].partition(":")
+    if "hunter2" not in password:
         return  # it is no password here
-    if "hunter2" in "".join([head.rpartition("@")[2].partition("?")[0], *chosen]):
-        return  # it is also the name of a host, of a database or in a query, which are shown
+    others = re.sub("(?i)password=[^&]*", "", head.rpartition("@")[2])
+    if "hunter2" in "".join([user, others, *chosen]):
+        return  # it is also the name of a user, a host or a database or in a query, which are shown
     assert "hunter2" not in f"{place} {place!r} {shown_name(place)}", "a password is shown"
 
 
