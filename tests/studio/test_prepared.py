@@ -1,7 +1,11 @@
 """A prepared table gives the releases that a run gives, and encodes only when it must."""
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -80,6 +84,102 @@ def test_a_hierarchy_file_that_changed_is_read_again(tmp_path: Path) -> None:
     (tmp_path / "towns.csv").write_text("Ath,north sea\nMons,north sea\nHuy,east\n")
     found = prepared.release(api.read_policy(text, folder=tmp_path)).table["town"].to_pylist()
     assert set(found) == {"north sea", "Huy"}
+
+
+def test_a_hierarchy_file_that_changed_with_its_size_and_time_kept(tmp_path: Path) -> None:
+    file, towns = (
+        tmp_path / "towns.csv",
+        pa.table({"town": ["Ath", "Ath", "Huy", "Huy", "Ans", "Ans"]}),
+    )
+    text = "columns: {town: {role: quasi, hierarchy: towns.csv}}\nconstraints: [{k: 3}]\nseed: 0\n"
+    policy = api.read_policy(text, folder=tmp_path).with_changes(method="optimal", suppression=0.4)
+    prepared = api.prepare(towns)
+    for lines in ("Ath,w,*\nHuy,w,*\nAns,e,*\n", "Ath,w,*\nHuy,e,*\nAns,w,*\n"):
+        file.write_text(lines)
+        os.utime(file, ns=(1, 1))
+        assert prepared.release(policy).table.equals(shoal.anonymize(towns, policy).table)
+    assert prepared.encodings == 2
+
+
+@pytest.mark.parametrize("kind", ["pandas", "file"])
+def test_a_population_that_changed_in_place(kind: str, tmp_path: Path) -> None:
+    ages = pa.table({"age": [20, 21, 30, 31]})
+    people = pd.DataFrame({"age": [20, 21, 30, 31] * 3})
+    file = tmp_path / "people.csv"
+    policy = shoal.Policy.load(
+        {
+            "columns": {"age": "quasi"},
+            "constraints": [{"k-map": 3}],
+            "population": people if kind == "pandas" else str(file),
+            "seed": 1,
+        }
+    )
+    prepared, found = api.prepare(ages), []
+    for values in ([20, 21, 30, 31] * 3, [50] * 8 + [20, 21, 30, 31]):
+        people["age"] = values
+        people.to_csv(file, index=False)
+        os.utime(file, ns=(1, 1))
+        release = prepared.release(policy, read_back=False)
+        assert release.table.equals(shoal.anonymize(ages, policy).table)
+        found.append(release.table["age"].to_pylist())
+    assert found == [["20", "21", "30", "31"], ["[20~31]"] * 4]
+    prepared.release(policy)
+    assert prepared.encodings == 2
+
+
+def test_a_function_may_give_other_labels_each_time() -> None:
+    towns = pa.table({"town": ["Ath", "Ath", "Huy", "Huy", "Ans", "Ans", "Ligny", "Ligny"]})
+
+    def hierarchy(west: Mapping[str, str]) -> shoal.Hierarchy:
+        return shoal.Hierarchy.from_function(lambda town, _: west.get(town, "east"))
+
+    prepared = api.prepare(towns)
+    changing = {"Ath": "west", "Huy": "west"}
+    first = hierarchy(changing)
+    for one in (first, hierarchy({"Ath": "west", "Ans": "west"}), first):
+        policy = shoal.Policy.load(
+            {
+                "columns": {"town": {"role": "quasi", "hierarchy": one}},
+                "constraints": [{"k": 4}],
+                "method": "optimal",
+                "seed": 1,
+            }
+        )
+        assert prepared.release(policy).table.equals(shoal.anonymize(towns, policy).table)
+        changing["Ans"] = changing.pop("Huy", "west")
+
+
+def test_another_key_of_pseudonyms_gives_another_order(tmp_path: Path) -> None:
+    table = pa.table({"age": [30] * 20, "who": [f"p{i}" for i in range(20)]})
+    text = (
+        "columns: {age: quasi, who: pseudonym}\nconstraints: [{k: 2}]\nseed: 0\n"
+        "pseudonym: {key_file: key}\n"
+    )
+    policy, prepared = api.read_policy(text, folder=tmp_path), api.prepare(table)
+    for key in ("a" * 32, "b" * 32):
+        (tmp_path / "key").write_text(key)
+        assert prepared.release(policy).table.equals(shoal.anonymize(table, policy).table)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64, object])
+def test_a_frame_that_is_changed_in_place_was_read_before(kind: type) -> None:
+    values = {"age": [20, 20, 30, 30], "who": [1, 2, 3, 4], "wage": [5, 6, 7, 8]}
+    frame = pd.DataFrame({name: np.array(column, kind) for name, column in values.items()})
+    policy = shoal.Policy.load(
+        {
+            "columns": {"age": "quasi", "who": "person", "wage": "sensitive"},
+            "constraints": [{"k": 2}, {"l": 2, "of": "wage"}],
+            "seed": 1,
+        }
+    )
+    prepared = api.prepare(frame)
+    expected = prepared.release(policy).table
+    for block in frame._mgr.blocks:  # as numpy code does that has the array
+        array = block.values
+        array.flags.writeable = True
+        array[...] = 7
+    assert prepared.release(policy).table.equals(expected)
+    assert prepared.release(policy.with_changes(seed=2)).rows == 4
 
 
 def test_what_no_release_can_hold_is_known_before(sample: "api.SamplePaths") -> None:

@@ -671,7 +671,7 @@ class MemoryEngine(Engine):
         """Of a release that was checked on original values or hidden weights, or whose frames can be
         changed in place: the digest of the rows."""
         behind = self._policy.preferences or self._policy.checks_hidden_weights
-        if not behind and all(map(_is_immutable, self._tables)):
+        if not behind and all(map(is_immutable, self._tables)):
             return ""
         return self.published().digest
 
@@ -746,6 +746,6 @@ def release_of_frames(
     return AnatomyRelease(rows, {name: MemoryRelease(wrap(one)) for name, one in sensitive.items()})
 
 
-def _is_immutable(frame: Any) -> bool:
+def is_immutable(frame: Any) -> bool:
     """Whether nobody can change the values of a frame."""
     return isinstance(frame, pa.Table) or type(frame).__module__.split(".")[0] == "polars"

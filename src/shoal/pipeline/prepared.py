@@ -5,10 +5,12 @@ constraints, method and suppression do not matter to them, so a release with ano
 grouping. Every release is verified as any other.
 """
 
+import hashlib
 import json
 import tempfile
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,13 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.engines.files import LocalFiles, wrap
-from shoal.engines.memory import EncodedTable, MemoryEngine
+from shoal.engines.memory import EncodedTable, MemoryEngine, is_immutable
+from shoal.engines.population import population_of_policy
 from shoal.engines.sources import Source, refuse_folder, source_at
 from shoal.errors import Infeasible
 from shoal.evidence.value_counts import ValueCounts, rows_of_values, value_counts
-from shoal.io.address import Place, as_place
+from shoal.hierarchy.function import FunctionHierarchy
+from shoal.io.address import Place, as_place, place_of
 from shoal.io.arrow import without_category_order
 from shoal.io.csv_dialect import CsvOptions
 from shoal.methods.base import check_feasible
@@ -211,11 +215,22 @@ class Prepared:
 
 
 def _arrow(frame: Any) -> pa.Table:
-    """The columns of a frame."""
+    """The columns of a frame; a copy where it could be changed in place between two releases."""
     if isinstance(frame, pa.Table):
         return frame
     table = wrap(frame)
-    return pa.table({name: table.column(name) for name in table.names})
+    columns = pa.table({name: table.column(name) for name in table.names})
+    if is_immutable(frame):
+        return columns
+    return pa.ipc.open_stream(_stream(columns)).read_all()
+
+
+def _stream(table: pa.Table) -> pa.Buffer:
+    """The values of a table, written out."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
 
 
 class _KnownColumns(MemoryEngine):
@@ -227,19 +242,28 @@ class _KnownColumns(MemoryEngine):
         self._names = names
 
 
+_CALLS = count()
+
+
 def _encoding_key(policy: Policy, seed: int) -> str:
-    """All that the codes of a table depend on."""
+    """All that the codes of a table depend on: files and tables by their content.
+
+    What a function gives can change without a trace, so no two keys with one are equal.
+    """
     data = {key: value for key, value in to_data(policy).items() if key not in NOT_ENCODED}
+    hierarchies = [column.hierarchy for column in policy.columns.values()]
     files = {
-        path: _stamp(policy.folder / path)
+        path: _digest_of_file(policy.folder / path)
         for column in policy.columns.values()
         for path in _paths(column.hierarchy, column.zip3)
     }
     specs: list[Any] = [policy.method.along_hierarchies, policy.both_spellings, policy.no_ids]
-    population = policy.population
-    if population is not None:
-        named = isinstance(population, str)
-        specs.append(_stamp(policy.folder / population) if named else id(population))
+    if policy.population is not None:
+        specs.append(_digest_of_population(policy))
+    if policy.pseudonym is not None:  # rows of one cell are in the order of what is published
+        specs.append(hashlib.sha256(policy.pseudonym.load(policy.folder)).hexdigest())
+    if any(isinstance(one, FunctionHierarchy) for one in hierarchies):
+        specs.append(next(_CALLS))
     return json.dumps([data, seed, specs, files, str(policy.folder)], default=str)
 
 
@@ -250,10 +274,24 @@ def _paths(hierarchy: Any, zip3: str | None) -> list[str]:
     return [path for path in (plain, zip3) if isinstance(path, str)]
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
-    """When a file was changed last, and its size."""
+def _digest_of_file(path: Path) -> str | None:
+    """Of its bytes: its size and the time of its last change may stay what they were."""
     try:
-        found = path.stat()
+        with path.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+
+
+def _digest_of_population(policy: Policy) -> str | None:
+    """Of the bytes of its file, or of the columns that count."""
+    if isinstance(policy.population, str):
+        place = place_of(policy.population, policy.folder)
+        if isinstance(place, Path):
+            return _digest_of_file(place)
+    population = population_of_policy(policy)
+    columns = pa.table({name: population.column(name) for name in policy.quasi})
+    found = hashlib.sha256(_stream(columns))
+    if population.people is not None:
+        found.update(population.people.number.tobytes())
+    return found.hexdigest()
