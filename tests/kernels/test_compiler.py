@@ -248,3 +248,39 @@ def test_parts_are_interpreted_where_python_calls_them() -> None:
     with interpreting():
         expected = weighed(board, 3)
     assert weighed(board, 3) == expected
+
+
+@in_place
+def narrow(numbers: Floats, counts: Ints, codes: Codes, out: Floats) -> None:
+    """The lesser and the greater of numbers of the same kind, and of different kinds."""
+    for i in range(len(numbers)):
+        other = numbers[len(numbers) - 1 - i]
+        out[6 * i] = min(numbers[i], other)
+        out[6 * i + 1] = max(numbers[i], other)
+        out[6 * i + 2] = min(counts[i], codes[i])
+        out[6 * i + 3] = max(codes[i], 0)
+        out[6 * i + 4] = max(numbers[i], counts[i])
+        out[6 * i + 5] = max(max(codes[i], counts[i]), i)
+
+
+def test_the_lesser_of_two_numbers_is_that_of_python() -> None:
+    """Also of numbers that are none, where the first is kept, and of zeros with a sign."""
+    numbers = np.array([1.5, np.nan, -0.0, np.inf, -np.inf, 0.0, 2.0, -3.25])
+    counts = np.array([2**62, -(2**62), 0, 7, -7, 1, 2**53, -1])
+    codes = np.array([2**31 - 1, -(2**31), 0, 7, 8, -1, 5, -1], np.int32)
+    compiled, plain = np.zeros(48), np.zeros(48)
+    seen: list[str] = []
+
+    class Names(event.Listener):
+        def on_start(self, found: Any) -> None:
+            seen.append(found.data["dispatcher"].py_func.__qualname__)
+
+        def on_end(self, _: Any) -> None:
+            """Nothing is noted."""
+
+    with event.install_listener("numba:compile", Names()):
+        Kernel(narrow.function).compile()(numbers, counts, codes, compiled)  # type: ignore[attr-defined]
+    with interpreting():
+        narrow(numbers, counts, codes, plain)
+    assert compiled.tobytes() == plain.tobytes()
+    assert not [name for name in seen if name.startswith(("ol_min", "ol_max"))]

@@ -125,7 +125,7 @@ def ones(word: np.uint64) -> int:
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
     )
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return number((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @inner

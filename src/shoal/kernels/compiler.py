@@ -9,6 +9,8 @@ Measured on the kernels of a first run, what took the time was not the loops:
   into. Here a part of other kernels is only linked, and only into what Python calls.
 - The types of `a + b` and of `a[i]` are looked up anew at each occurrence, once to type it and again to
   lower it, among all kinds of values that can be added or indexed. Here the answer is kept.
+- `min` and `max` of two numbers are functions, compiled for each pair of types. Here they are one
+  comparison.
 - `a[i]` takes an array apart, however little of it is needed. Here an element of a C-contiguous array is
   found by the place of its data and its shape.
 - Python's garbage collector goes through all that numba has made, over and over. Here it rests.
@@ -28,7 +30,7 @@ from typing import Any
 import numba
 from llvmlite import ir
 from llvmlite.binding import Linkage, create_pass_builder, create_pipeline_tuning_options
-from numba.core import cgutils, types
+from numba.core import cgutils, types, typing
 from numba.core import ir as ir_of
 from numba.core.base import BaseContext
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
@@ -97,7 +99,14 @@ def is_supported() -> bool:
         "_optimize_functions",
         "_raise_if_finalized",
     )
-    of_lowering = ("loadvar", "lower_binop", "lower_getitem", "lower_setitem", "typeof")
+    of_lowering = (
+        "_lower_call_normal",
+        "loadvar",
+        "lower_binop",
+        "lower_getitem",
+        "lower_setitem",
+        "typeof",
+    )
     return (
         all(hasattr(JITCodeLibrary, name) for name in of_library)
         and all(hasattr(Lower, name) for name in of_lowering)
@@ -355,6 +364,19 @@ class KernelLower(Lower):  # type: ignore[misc]
         found = context.get_function(function, _operations[key])(builder, values)
         return context.cast(builder, found, signature.return_type, resty)
 
+    def _lower_call_normal(self, function: Any, expr: Any, signature: Any) -> Any:
+        """The lesser or greater of two numbers; other calls as numba does it."""
+        operation = _comparison(function, signature.args)
+        if operation is None:
+            return super()._lower_call_normal(function, expr, signature)
+        context, builder, kind = self.context, self.builder, signature.return_type
+        first, second = (
+            context.cast(builder, self.loadvar(each.name), self.typeof(each.name), kind)
+            for each in expr.args
+        )
+        compare = context.get_function(operation, typing.signature(types.boolean, kind, kind))
+        return builder.select(compare(builder, (second, first)), second, first)
+
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
         """One element of an array; other items as numba does it."""
         place = self._place(value, index)
@@ -524,6 +546,14 @@ def _is_number(given: Any) -> bool:
     )
 
 
+def _comparison(function: Any, args: Any) -> Any:
+    """By which operation `min` or `max` of two numbers compares them; None for any other call."""
+    if len(args) != 2 or not isinstance(function, types.Function) or not all(map(_is_number, args)):
+        return None
+    operations: dict[Any, Any] = {min: operator.lt, max: operator.gt}
+    return operations.get(function.typing_key)
+
+
 def _typing_of(context: Any, nrt: bool) -> Any:
     """The typing context, except that it remembers the types of operations and attributes.
 
@@ -546,7 +576,10 @@ def _typing_of(context: Any, nrt: bool) -> Any:
                     args = tuple(types.unliteral(each) for each in args)  # type: ignore[attr-defined]
                 call = func, tuple(args)
                 if call not in known:
-                    found = super().resolve_function_type(func, args, kws)
+                    if _comparison(func, args) is None:
+                        found = super().resolve_function_type(func, args, kws)
+                    else:
+                        found = typing.signature(self.unify_types(*args), *args)
                     if found is None:
                         return None
                     known[call] = found

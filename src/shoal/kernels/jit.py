@@ -22,7 +22,7 @@ from shoal.progress import on_screen
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
-number: Callable[[int], int] = cast(Any, np.int64)
+number: Callable[[int | np.uint64], int] = cast(Any, np.int64)
 """Kernels pass `number(0)` to each other: what is called with `0`, and then with a number that changes,
 is compiled twice, the second time for any number."""
 truth: Callable[[bool], bool] = cast(Any, np.bool_)

@@ -597,7 +597,7 @@ def gather_near(block: Block, order: Codes, i: int, free: int, least: int, limit
         joint[n_near] = 0
         if h != g:
             leaving[n_near] = (rows[h] - 1) * cost[s] - rows[h] * cost[n + h]
-            saves = max(saves, cost[n + h], -leaving[n_near])
+            saves = max(max(saves, cost[n + h]), -leaving[n_near])
             spots[h] = max(spots[h], now)
             spare += 1 if spots[h] - now < rows[h] - least else 0
             spots[h] += 1

@@ -577,8 +577,8 @@ def price_codes(columns: Columns, pool: RowPool, growing: GrowingCluster, rows: 
         rest[i] = rest[i + 1] + width_of[level[i]]
 
 
-@in_place
-def settle(
+@inner
+def keep(
     growing: GrowingCluster, cluster: ClusterRows, group: Codes, label: Label, sizes: Ints, n: int
 ) -> None:
     """Keep the grown cluster as number n."""
@@ -586,6 +586,14 @@ def settle(
     sizes[n] = cluster.size[0]
     for i in range(cluster.size[0]):
         group[cluster.rows[i]] = n
+
+
+@in_place
+def settle(
+    growing: GrowingCluster, cluster: ClusterRows, group: Codes, label: Label, sizes: Ints, n: int
+) -> None:
+    """The same, called from Python: only where clusters grow one by one."""
+    keep(growing, cluster, group, label, sizes, n)
 
 
 @in_place
@@ -623,7 +631,7 @@ def grow_all(
         if not grow_to(columns, pool, growing, cluster, rows, when, truth(False), truth(True)):
             return len(order), n
         left -= cluster.size[0]
-        settle(growing, cluster, group, label, sizes, n)
+        keep(growing, cluster, group, label, sizes, n)
         lost = 0.0
         for j in range(len(columns.kind)):
             lost += growing.label.width[0, j]
