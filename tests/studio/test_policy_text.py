@@ -62,6 +62,28 @@ def test_a_figure_changes_one_line(text: str) -> None:
     assert data_of(after) == expected
 
 
+@pytest.mark.parametrize("text", [SAMPLE, AWKWARD])
+def test_what_a_caller_changes_is_not_kept(text: str) -> None:
+    first = parse(text)
+    first["constraints"][0]["k"] = "99"
+    first.pop("columns")
+    second = parse(text)
+    assert second["constraints"][0]["k"] == "5"
+    assert "columns" in second
+    assert changed(text, lambda _: None) == text
+
+
+def test_no_remark_of_the_sample_repeats_a_figure_that_a_step_changes() -> None:
+    after = SAMPLE
+    for one in constraints_in(SAMPLE):
+        assert one.figure is not None
+        after = changed(after, with_figure(one, one.figure + 1))
+    lines = [line for line in after.splitlines() if line.startswith("  - {")]
+    assert len(lines) == len(constraints_in(SAMPLE))
+    for line in lines:
+        assert not any(character.isdigit() for character in line.partition("#")[2]), line
+
+
 def test_steps_are_named_after_what_they_change() -> None:
     k, disease, _ = constraints_in(SAMPLE)
     assert figure_step(k, 8) == "k 5 → 8"

@@ -494,7 +494,7 @@ def _constraints(
 ) -> list[str]:
     people = [column.distinct for column in columns if column.role == "person"]
     k, units = min(K, rows, *people), "people" if people else "rows"
-    lines = [(f"- {{k: {k}}}", f"anyone who looks for a person finds at least {k} {units}")]
+    lines = [(f"- {{k: {k}}}", f"anyone who looks for a person finds at least so many {units}")]
     for model in (model for preset in preset_entries(presets) for model in preset.constraints()):
         if model.name == "k":
             lines = [("# - {k: ..}", "the presets ask for it; a line here may only ask for more")]

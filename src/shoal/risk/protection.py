@@ -86,12 +86,12 @@ def protection_of(
     if largest >= 2:
         values = f"{distinct:,} values, the most frequent with {top}"
         return Protection(
-            f"l: {largest}", f"at least {largest} different values in every group ({values})"
+            f"l: {largest}", f"at least so many different values in every group ({values})"
         )
     return Protection(
         f"t: {T_EQUAL}",
         f"{top} have one value, so l would take large groups; in no group the shares of values may "
-        f"depart by more than {T_EQUAL} from those of the table",
+        "depart by more than this from those of the table",
     )
 
 
