@@ -1,6 +1,7 @@
 """Spellings of one value fold alike, others do not."""
 
 import re
+import sys
 import unicodedata
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shoal
 from shoal.encoding.spelling import fold, fold_texts, is_blank, merge_spellings
 from tests.examples import examples
 
@@ -19,7 +21,17 @@ from tests.examples import examples
     [
         ["HIV", "hiv", " HIV\t", "ＨＩＶ", "H\u200bIV", "\ufeffhiv"],
         ["Straße", "STRASSE", "strasse"],
-        ["é", "e\u0301", "É"],
+        [
+            "HIV",
+            "HIV\x07",
+            "\x00hiv",
+            "H\x7fIV",
+            "HIV\ufe0f",
+            "H\u034fIV",
+            "HIV\U000e0101",
+            "HI\u3164V",
+        ],
+        ["é", "e\u0301", "É", "e\u034f\u0301", "e\u200d\u0301"],
         ["lung  cancer", "Lung cancer", "lung\u00a0cancer"],
         ["50000", "50000.0", "+50000", "5e4", "5.0E+4", "050000", " 50000 ", "５００００"],
         ["0", "-0", "0.00", ".0", "0e9"],
@@ -68,14 +80,45 @@ def test_numbers_of_a_text_column_are_texts() -> None:
     assert fold_texts(texts, numbers=False).to_pylist() == ["250.1", "250.10", "a", "a"]
 
 
+def test_every_character_that_is_not_drawn_is_left_out() -> None:
+    unseen = [
+        chr(number)
+        for number in range(sys.maxunicode + 1)
+        if unicodedata.category(chr(number)) in ("Cc", "Cf") and not chr(number).isspace()
+    ]
+    # those of Default_Ignorable_Code_Point that are assigned and of another category
+    others = (
+        "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\ufe00\ufe0f\uffa0\U000e01ef"
+    )
+    assert len(unseen) > 200
+    assert {fold(f"fl{character}u") for character in (*unseen, *others)} == {"flu"}
+
+
+def test_diversity_is_not_counted_over_what_nobody_sees() -> None:
+    seen = {
+        "columns": {"age": "quasi", "disease": "sensitive"},
+        "constraints": [{"l": 2, "of": "disease"}],
+    }
+    for other in ("flu\x07", "flu\ufe0f", "f\u034flu"):
+        release = pa.table({"age": ["30"] * 4, "disease": ["flu", other] * 2})
+        assert not shoal.verify(release, seen).holds
+        with pytest.raises(shoal.Infeasible):
+            shoal.anonymize(release, seen)
+
+
 def plain(text: str) -> object:
     """What a text means, in the plainest terms."""
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    text = re.sub(r"\s+", " ", "".join(c for c in text if unicodedata.category(c) != "Cf")).strip()
+    text = unicodedata.normalize("NFKC", text).casefold()
+    text = unicodedata.normalize("NFKC", re.sub("[\x07\u200b\u034f\ufe0f]", "", text))
+    text = re.sub(r"\s+", " ", text).strip()
     return Fraction(text) if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)", text) else text
 
 
-TEXTS = st.lists(st.text(alphabet="aAÀßé0015.+- \u200bＡ５", max_size=5), min_size=1, max_size=12)
+TEXTS = st.lists(
+    st.text(alphabet="aAÀßée\u03010015.+- \u200b\x07\u034f\ufe0fＡ５", max_size=5),
+    min_size=1,
+    max_size=12,
+)
 
 
 @examples(150)

@@ -5,29 +5,25 @@ characters and spaces at their ends; runs of spaces are one, and 17.0 is 17.
 """
 
 import re
-import unicodedata
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.encoding.spelling import in_ascii
+from shoal.encoding.spelling import fold_characters
 
 BLANKS = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"
 """The white space of ASCII."""
-INSIDE = rf"[{BLANKS[1:]}]|  "
-"""White space inside a text that is not one space."""
-SPACE, POINT, ZERO = b" .0"
+INSIDE = r"[\x00-\x1f\x7f]|  "
+"""White space inside a text that is not one space, or a character of control."""
+SPACE, POINT, ZERO, DELETE = b" .0\x7f"
 WHOLE = r"^(-?\d+)\.0+$"
 """A whole number as programs write it that read the column as decimals."""
 
 
 def fold(text: str) -> str:
     """A text as ids are compared."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    if not folded.isascii():
-        folded = "".join(in_ascii(c) for c in folded if unicodedata.category(c) != "Cf")
-    return re.sub(WHOLE, r"\1", " ".join(folded.split()), flags=re.ASCII)
+    return re.sub(WHOLE, r"\1", fold_characters(text), flags=re.ASCII)
 
 
 def folded(texts: pa.Array) -> pa.Array:
@@ -43,7 +39,8 @@ def folded(texts: pa.Array) -> pa.Array:
     begin, end = np.frombuffer(offsets, np.int64)[[found.offset, found.offset + len(found)]]
     data = np.frombuffer(content or b"", np.uint8)[begin:end]
     first, second = data[:-1], data[1:]
-    if (data < SPACE).any() or ((first == SPACE) & (second == SPACE)).any():
+    unseen = (data < SPACE) | (data == DELETE)
+    if unseen.any() or ((first == SPACE) & (second == SPACE)).any():
         plain = pc.and_not(plain, pc.match_substring_regex(found, INSIDE))
     if ((first == POINT) & (second == ZERO)).any():
         found = pc.replace_substring_regex(found, WHOLE, r"\1")

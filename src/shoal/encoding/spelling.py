@@ -31,6 +31,11 @@ DATES = (
 """Dates that can be read in one way only."""
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:(\d\d)(\.\d+)?)?(z|[+-]00(:?00)?)?", re.ASCII)
 MINUS = "\N{MINUS SIGN}"
+IGNORABLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U000e0000-\U000e0fff]"
+)
+"""Characters beside those of category Cf that are not drawn: Unicode's Default_Ignorable_Code_Point."""
 EXACT = Context(prec=20_000, Emax=999_999, Emin=-999_999)
 
 
@@ -58,16 +63,33 @@ def fold(text: str, numbers: bool = True) -> str:
     """The folded form of one text: Unicode NFKC, without case, invisible characters and spaces at its
     ends; runs of spaces are one, and digits and minus signs are those of ASCII. Numbers, also with a
     percent sign, are in their shortest form, dates and times in ISO form, unless `numbers` is false."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    if not folded.isascii():
-        folded = "".join(in_ascii(c) for c in folded if unicodedata.category(c) != "Cf")
-    folded = " ".join(folded.split())
+    folded = fold_characters(text)
     if not numbers:
         return folded
     sign = "%" if folded.endswith("%") else ""
     if NUMBER.fullmatch(number := folded.removesuffix("%").rstrip()):
         return _number(number) + sign
     return _date(folded) or _moment(folded) or folded
+
+
+def fold_characters(text: str) -> str:
+    """A text as a reader sees it, without its case: numbers and dates stay as they are written."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    if not (folded.isascii() and folded.isprintable()):
+        # before the last normalisation: letters and accents may have been parted by one
+        folded = "".join(c for c in folded if not is_invisible(c))
+    folded = unicodedata.normalize("NFKC", folded)
+    if not folded.isascii():
+        folded = "".join(map(in_ascii, folded))
+    return " ".join(folded.split())
+
+
+def is_invisible(character: str) -> bool:
+    """Whether a character shows nothing and takes no space: of format or control, or ignorable."""
+    kind = unicodedata.category(character)
+    if kind == "Cc":
+        return not character.isspace()
+    return kind == "Cf" or IGNORABLE.match(character) is not None
 
 
 def in_ascii(character: str) -> str:
