@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -75,3 +76,17 @@ def test_pieces_with_equal_and_other_dictionaries_become_one(second: list[str]) 
     whole = one_chunk(pa.chunked_array(pieces, kind))
     assert whole.to_pylist() == [value for part in parts for value in part]
     assert one_chunk(pa.chunked_array([], kind)).to_pylist() == []
+
+
+@pytest.mark.parametrize("code", [-1, 7, 2**30, -(2**30)])
+def test_the_codes_below_missing_values_may_be_anything(code: int) -> None:
+    valid = pa.array([True, False, True]).buffers()[1]
+    codes = pa.array(np.array([0, code, 1], np.int32)).buffers()[1]
+    indices = pa.Array.from_buffers(pa.int32(), 3, [valid, codes])
+    pieces = [
+        pa.DictionaryArray.from_arrays(indices, pa.array(words), safe=False)
+        for words in (["a", "b"], ["b", "c"])
+    ]
+    whole = one_chunk(pa.chunked_array(pieces))
+    whole.validate(full=True)
+    assert whole.to_pylist() == ["a", None, "b", "b", None, "c"]

@@ -28,11 +28,14 @@ from shoal.engines.spark.failures import (
 )
 from shoal.engines.spark.launch import (
     DRIVER_MEMORY,
+    JAVA_OPTIONS,
+    LATE_COMPILATION,
     Launched,
     call_with_timeout,
     is_loopback,
     java_megabytes,
     java_memory,
+    late_compilation,
     master_addresses,
 )
 from shoal.engines.spark.session import shuffle_partitions, slot_bounds
@@ -161,6 +164,19 @@ def test_java_has_a_quarter_of_the_memory(monkeypatch: pytest.MonkeyPatch, tmp_p
     with java_memory():
         assert os.environ[DRIVER_MEMORY] == "3g"
     assert os.environ[DRIVER_MEMORY] == "3g"
+
+
+@pytest.mark.parametrize("mine", [None, "-XX:TieredStopAtLevel=1"])
+def test_options_for_java_of_the_user_come_last(
+    monkeypatch: pytest.MonkeyPatch, mine: str | None
+) -> None:
+    monkeypatch.delenv(JAVA_OPTIONS, raising=False)
+    if mine is not None:
+        monkeypatch.setenv(JAVA_OPTIONS, mine)
+    with late_compilation():
+        expected = LATE_COMPILATION if mine is None else f"{LATE_COMPILATION} {mine}"
+        assert os.environ[JAVA_OPTIONS] == expected
+    assert os.environ.get(JAVA_OPTIONS) == mine
 
 
 def test_errors_during_ctrl_c_are_ctrl_c(caplog: pytest.LogCaptureFixture) -> None:

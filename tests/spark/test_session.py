@@ -292,7 +292,7 @@ def test_a_part_that_cannot_be_written_is_not_tried_again(
             raise InputError("the disk is full")
         yield
 
-    monkeypatch.setattr("shoal.engines.spark.files.write_parts", fails)
+    monkeypatch.setattr("shoal.engines.spark.folders.write_parts", fails)
     with pytest.raises(InputError, match="the disk is full"):
         session.write(
             "SELECT id FROM range(0, 8, 1, 1)", tmp_path / "out.csv", ["id"], ["id"], COMMA, 8
@@ -304,7 +304,7 @@ def test_a_part_that_cannot_be_written_is_not_tried_again(
 def test_a_folder_is_written_alike_from_any_parts(
     session: SparkTables, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.engines.spark.files.PART_ROWS", 150)
+    monkeypatch.setattr("shoal.engines.spark.folders.PART_ROWS", 150)
     table = pa.concat_tables([three_columns(400), three_columns(30)]).sort_by("age")
     target = tmp_path / f"out{ending}"
     seen = []

@@ -40,6 +40,7 @@ from shoal.engines.queries import (
     count_values,
     number_duplicates,
     people_with_values,
+    present,
     repeated_values,
     rows_with,
     select,
@@ -534,8 +535,7 @@ class Witnessed:
 
 def findings(session: Session, table: str) -> tuple[str, ...]:
     """What a witness found in all batches of a table."""
-    sql = f"{select(table, [FOUND.name])} WHERE {FOUND.name} IS NOT NULL"
-    return tuple(session.query(sql).column(FOUND.name).to_pylist())
+    return tuple(session.query(present(table, FOUND.name)).column(FOUND.name).to_pylist())
 
 
 def _is_numbered(kind: pa.DataType) -> bool:

@@ -492,7 +492,8 @@ def disclosure_in_session(
     A search for sets of columns takes many counts, and of a small table asking a database takes far
     longer than the counting: its hashes are fetched.
     """
-    rows = query_number(release.session, f"{count_rows(release.table)}{release.where}")
+    every = count_rows(release.table)
+    rows = query_number(release.session, f"{every}{release.where}" if release.where else every)
     if rows * (len(release.plain) + len(release.sensitive) + 2) <= HASHED:
         return disclosure_of(SessionHashes(release, rows), determined)
     counts = SessionCounts(release, rows)

@@ -6,7 +6,7 @@ p0, p1, ...; the encoded one (`engines.encode.EncodedTable`); the published one 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 ENCODED = "encoded"
 """The name of the encoded table in a session."""
@@ -29,6 +29,48 @@ class Selection(str):
     columns: tuple[str, ...]
 
 
+Asked = Literal[
+    "rows",
+    "first",
+    "present",
+    "count",
+    "values",
+    "combinations",
+    "class sizes",
+    "forms",
+    "repeated",
+]
+"""What a query asks for: rows that are kept, any rows, values that are not missing, the number of rows,
+the values of columns and how often each occurs, their combinations, the sizes of classes, labels by
+form, or values that repeat."""
+
+
+class Described(str):
+    """SQL and what it asks for, where a session may find that without SQL."""
+
+    asked: Asked
+    table: str
+    columns: tuple[str, ...]
+    kept: str | None
+    """The column that is negative or missing in rows that are left out."""
+    limit: int | None
+    """The most rows of an answer."""
+
+
+def _described(
+    sql: str,
+    asked: Asked,
+    table: str,
+    columns: Sequence[str],
+    kept: str | None = None,
+    limit: int | None = None,
+) -> Described:
+    found = Described(sql)
+    found.asked, found.table, found.columns = asked, table, tuple(columns)
+    found.kept, found.limit = kept, limit
+    return found
+
+
 def select(table: str, columns: Sequence[str]) -> Selection:
     """Some columns of a table."""
     found = Selection(f"SELECT {', '.join(columns)} FROM {table}")
@@ -44,7 +86,7 @@ def some_rows(table: str, columns: Sequence[str], one_in: int, most: int) -> str
 
 def count_rows(table: str) -> str:
     """n: the rows of a table."""
-    return f"SELECT count(*) AS n FROM {table}"
+    return _described(f"SELECT count(*) AS n FROM {table}", "count", table, ())
 
 
 def count_missing(table: str, column: str) -> str:
@@ -67,7 +109,9 @@ def value_counts(table: str, columns: Sequence[str], limit: int) -> str:
         f"SELECT {i} AS i, {column} AS v, count(*) AS n FROM {table} GROUP BY {column}"
         for i, column in enumerate(columns)
     ]
-    return f"SELECT i, v, n FROM ({' UNION ALL '.join(parts)}) AS found LIMIT {len(parts) * limit}"
+    most = len(parts) * limit
+    sql = f"SELECT i, v, n FROM ({' UNION ALL '.join(parts)}) AS found LIMIT {most}"
+    return _described(sql, "values", table, columns, limit=most)
 
 
 def people_of_values(table: str, person: str, column: str, limit: int) -> str:
@@ -84,26 +128,32 @@ def count_combinations(
     names = ", ".join(columns)
     most = "" if limit is None else f" LIMIT {limit}"
     total = f", CAST(sum({WEIGHT}) AS BIGINT) AS w" if weights else ""
-    return f"SELECT {names}, count(*) AS n{total} FROM {table} GROUP BY {names}{most}"
+    sql = f"SELECT {names}, count(*) AS n{total} FROM {table} GROUP BY {names}{most}"
+    plain = limit is None and not weights
+    return _described(sql, "combinations", table, columns) if plain else sql
 
 
 def count_forms(table: str) -> str:
     """Labels by form and size: their rows, how many they are, and the places between which they lie."""
-    return (
+    sql = (
         "SELECT form, size, sum(n) AS n_rows, count(*) AS n_labels, min(low) AS low, "
         "max(high) AS high "
         f"FROM {table} GROUP BY form, size"
     )
+    return _described(sql, "forms", table, ("form", "size", "n", "low", "high"))
 
 
-def class_sizes(table: str, columns: Sequence[str], where: str = "") -> str:
+def class_sizes(table: str, columns: Sequence[str], kept: str | None = None) -> str:
     """size: a number of rows that some class has, times: how many classes have it.
 
-    Rows that are equal in the columns are one class; without columns all rows are.
+    Rows that are equal in the columns are one class; without columns all rows are. kept: the column
+    that is negative in rows that are left out.
     """
+    where = "" if kept is None else f" WHERE {kept} >= 0"
     alike = f" GROUP BY {', '.join(columns)}" if columns else ""
     sizes = f"SELECT count(*) AS n FROM {table}{where}{alike}"
-    return f"SELECT n AS size, count(*) AS times FROM ({sizes}) AS found WHERE n > 0 GROUP BY n"
+    sql = f"SELECT n AS size, count(*) AS times FROM ({sizes}) AS found WHERE n > 0 GROUP BY n"
+    return _described(sql, "class sizes", table, columns, kept) if columns else sql
 
 
 def class_guesses(table: str, columns: Sequence[str], value: str) -> str:
@@ -138,7 +188,8 @@ def number_duplicates(table: str, columns: Sequence[str], alike: Sequence[str], 
 
 def repeated_values(table: str, column: str) -> str:
     """The values of a column that several rows have."""
-    return f"SELECT {column} FROM {table} GROUP BY {column} HAVING count(*) > 1"
+    sql = f"SELECT {column} FROM {table} GROUP BY {column} HAVING count(*) > 1"
+    return _described(sql, "repeated", table, [column])
 
 
 def rows_with(table: str, columns: Sequence[str], key: str, values: str) -> str:
@@ -249,7 +300,7 @@ def classes_of_ids(table: str, labels: Sequence[str], ids: str, where: str, leas
 
 def published_rows(table: str, columns: Sequence[str]) -> str:
     """The rows of the release, without the rows of sums and those that are withheld."""
-    return f"{select(table, columns)} WHERE g >= 0"
+    return _described(f"{select(table, columns)} WHERE g >= 0", "rows", table, columns, "g")
 
 
 def published_cells(table: str, columns: Sequence[str]) -> str:
@@ -257,14 +308,10 @@ def published_cells(table: str, columns: Sequence[str]) -> str:
     return f"{select(table, columns)} WHERE x <= 1"
 
 
-def sums_and_class_sizes(table: str, labels: Sequence[str]) -> str:
-    """sums: the text of each fragment; and in rows where that is null, the `class_sizes` of the
-    release by its labels."""
-    sizes = class_sizes(table, labels, " WHERE g >= 0")
-    return (
-        f"SELECT sums, 0 AS size, 0 AS times FROM {table} WHERE sums IS NOT NULL "
-        f"UNION ALL SELECT NULL AS sums, size, times FROM ({sizes}) AS sizes"
-    )
+def present(table: str, column: str) -> str:
+    """The values of a column that are not missing."""
+    sql = f"{select(table, [column])} WHERE {column} IS NOT NULL"
+    return _described(sql, "present", table, [column])
 
 
 def count_unpaired(texts: str, people: str) -> str:
@@ -784,7 +831,9 @@ def count_squares(table: str, column: str) -> str:
 
 def first_rows(table: str, columns: Sequence[str], limit: int) -> str:
     """Any rows of a table, at most `limit`."""
-    return f"{select(table, columns)} LIMIT {limit}"
+    return _described(
+        f"{select(table, columns)} LIMIT {limit}", "first", table, columns, limit=limit
+    )
 
 
 def codes_of_values(table: str, value: str, code: str, missing: int) -> str:

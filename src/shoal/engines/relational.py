@@ -74,10 +74,10 @@ from shoal.engines.queries import (
     people_by_code,
     people_in,
     people_of_groups,
+    present,
     published_cells,
     published_rows,
     select,
-    sums_and_class_sizes,
     with_numbers,
 )
 from shoal.engines.release_table import ReleaseTable
@@ -461,9 +461,8 @@ class RelationalEngine(Engine):
     def _measure_fragments(self) -> Measured:
         policy, encoded, facts = self._policy, self._encoded, self._facts
         labels = [f"q{j}" for j in range(len(encoded.domains))]
-        answer = self.session.query(sums_and_class_sizes(PUBLISHED, labels))
-        sums = answer.column("sums").drop_null().to_pylist()
-        after = size_histogram(answer.filter(answer.column("sums").is_null()))
+        sums = self.session.query(present(PUBLISHED, "sums")).column("sums").to_pylist()
+        after = size_histogram(self.session.query(class_sizes(PUBLISHED, labels, "g")))
         classes = sum(times for _, times in after)
         found = figures_of(policy, self._sums, sums, classes)
         evidence = Evidence()

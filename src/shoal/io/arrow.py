@@ -35,7 +35,9 @@ def one_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if pa.types.is_dictionary(column.type) and column.num_chunks:
         # to compare dictionaries takes far less than to unify them
         first, *others = (chunk.dictionary for chunk in column.chunks)
-        if not all(one.equals(first) for one in others):
+        # unifying looks up the codes below missing values too, which may be anything and crash it;
+        # combining unifies as well, somewhat slower, and leaves those alone
+        if not column.null_count and not all(one.equals(first) for one in others):
             column = column.unify_dictionaries()
     return column.combine_chunks()
 

@@ -9,23 +9,17 @@ once the job is done.
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from shoal.engines.column_types import SUPPORTED, storage_type, value_type_of
-from shoal.engines.sessions import BatchFunction, TableFunction
 from shoal.engines.spark.failures import packed
 from shoal.errors import InputError, ShoalError, listed
 
 Batches = Iterator[pa.RecordBatch]
 BatchesFunction = Callable[[Batches], Batches]
-Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
-SLOT = "shoal_slot"
-"""The column that says into which part a row goes."""
 ERROR = "shoal_error"
 """The column of errors of ours."""
 SQL_TYPES = re.compile(
@@ -97,74 +91,3 @@ def error_row(error: ShoalError, schema: pa.Schema) -> pa.RecordBatch:
     values = [packed(error) if field.name == ERROR else None for field in schema]
     arrays = [pa.array([v], field.type) for v, field in zip(values, schema, strict=True)]
     return pa.record_batch(arrays, schema=schema)
-
-
-def over_batches(
-    function: BatchFunction, schema: pa.Schema, errors: Accumulator
-) -> BatchesFunction:
-    """The function on each batch; `schema` is in the types that Spark stores.
-
-    Where it has the column of errors, an error of ours is a row, otherwise it is added to `errors`.
-    """
-
-    def run(batches: Batches) -> Batches:
-        for batch in batches:
-            if batch.num_rows:
-                result = _call(function, batch, schema, errors)
-                if result is None:
-                    return
-                yield pa.record_batch(_columns(result, schema), schema=schema)
-
-    return run
-
-
-def over_groups(
-    function: TableFunction, key: str, schema: pa.Schema, errors: Accumulator
-) -> BatchesFunction:
-    """The function on all rows of each key, with errors as `over_batches` has them; the rows of a key
-    are in one part. Java would have to sort whole rows to bring them together."""
-
-    def run(batches: Batches) -> Batches:
-        parts = [batch for batch in batches if batch.num_rows]
-        if not parts:
-            return
-        rows = pa.Table.from_batches(parts)
-        keys = rows.column(key).to_numpy()
-        order = np.argsort(keys, kind="stable")
-        starts = np.flatnonzero(np.append(True, np.diff(keys[order]) != 0))
-        for begin, end in pairwise([*starts.tolist(), len(order)]):
-            result = _call(function, rows.take(pa.array(order[begin:end])), schema, errors)
-            if result is None:
-                return
-            yield from pa.table(_columns(result, schema), schema=schema).to_batches()
-
-    return run
-
-
-def _columns(
-    rows: pa.RecordBatch | pa.Table, schema: pa.Schema
-) -> list[pa.Array | pa.ChunkedArray]:
-    """The columns of the schema, in its types and order; no error unless there is one."""
-    found = set(rows.schema.names)
-    none = pa.nulls(rows.num_rows, pa.string())
-    columns = [
-        (
-            rows.column(field.name) if field.name in found or field.name != ERROR else none,
-            field.type,
-        )
-        for field in schema
-    ]
-    return [column if column.type == kind else column.cast(kind) for column, kind in columns]
-
-
-def _call(
-    function: Callable[[Rows], Rows], rows: Rows, schema: pa.Schema, errors: Accumulator
-) -> Rows | pa.RecordBatch | None:
-    """The function's result; None where an error of ours was added to `errors`."""
-    try:
-        return function(rows)
-    except ShoalError as error:
-        if ERROR in schema.names:
-            return error_row(error, schema)
-        errors.add([packed(error)])
-        return None

@@ -3,11 +3,10 @@
 A small job checks before any work that the executors answer and have the same version of shoal.
 """
 
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
-
-import pyarrow as pa
 
 from shoal.engines.spark.failures import FRAME_SESSION, quiet, translated_errors
 from shoal.engines.spark.launch import CLUSTER, LOCAL, call_with_timeout, launch, master_addresses
@@ -96,14 +95,17 @@ def _require_free(where: str) -> None:
 def probe(spark: Any, place: str, tasks: int, seconds: float = WAIT_SECONDS) -> None:
     """Raise `InputError` unless executors answer with our version of shoal."""
 
-    def answers() -> pa.Table:
-        with translated_errors(place):
-            frame = spark.range(0, tasks, 1, tasks).mapInArrow(
-                _versions(), "missing string, version string"
-            )
-            return frame.toArrow()
+    context, tag = spark.sparkContext, f"shoal-{uuid.uuid4().hex}"
 
-    ended, found = call_with_timeout(seconds, answers, spark.interruptAll)
+    def answers() -> list[tuple[str, str]]:
+        with translated_errors(place):
+            context.addJobTag(tag)  # of this thread alone
+            found: list[tuple[str, str]] = (
+                context.parallelize(range(tasks), tasks).mapPartitions(_versions()).collect()
+            )
+            return found
+
+    ended, found = call_with_timeout(seconds, answers, lambda: context.cancelJobsWithTag(tag))
     if not ended:
         raise InputError(
             f"{place} provided no executor within {seconds:.0f} s. Are its workers up, and have they "
@@ -111,14 +113,14 @@ def probe(spark: Any, place: str, tasks: int, seconds: float = WAIT_SECONDS) -> 
         )
     # by its name: the package itself is a layer above this one
     ours = import_module("shoal").__version__
-    missing = sorted({name for name in found["missing"].to_pylist() if name})
+    missing = sorted({name for name, _ in found if name})
     if missing:
         raise InputError(
             f"The executors of {place} cannot import {missing[0]}. Install shoal {ours} "
             "there with what it needs, for the Python that PYSPARK_PYTHON names; it must be set "
             "before the session is opened."
         )
-    others = sorted({v for v in found["version"].to_pylist() if v != ours})
+    others = sorted({version for _, version in found if version != ours})
     if others:
         raise InputError(
             f"The executors of {place} have shoal {others[0]}, here it is {ours}. "
@@ -126,24 +128,20 @@ def probe(spark: Any, place: str, tasks: int, seconds: float = WAIT_SECONDS) -> 
         )
 
 
-def _versions() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _versions() -> Callable[[Iterator[int]], Iterator[tuple[str, str]]]:
     """Finds missing packages and the version of shoal in an executor.
 
     A nested function is sent by value, so it needs no shoal there.
     """
     needed = NEEDED
 
-    def versions(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def versions(_: Iterator[int]) -> Iterator[tuple[str, str]]:
         import importlib
         import importlib.util
 
-        import pyarrow
-
-        for _ in batches:
-            missing = [name for name in needed if importlib.util.find_spec(name) is None]
-            known = "shoal" not in missing
-            version = importlib.import_module("shoal").__version__ if known else ""
-            first = missing[0] if missing else ""
-            yield pyarrow.record_batch({"missing": [first], "version": [version]})
+        missing = [name for name in needed if importlib.util.find_spec(name) is None]
+        known = "shoal" not in missing
+        version = importlib.import_module("shoal").__version__ if known else ""
+        yield (missing[0] if missing else "", version)
 
     return versions

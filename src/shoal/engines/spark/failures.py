@@ -23,6 +23,10 @@ PYTHON_ERROR = re.compile(r"^(\w*(?:Error|Exception))\b", re.M)
 """The kinds of an error of Spark and of Python in a message, without what they say."""
 FRAME = "shoal-says:"
 PACKED = re.compile(rf'{FRAME}(\[".*?"\]):{FRAME}')
+UNREADABLE = (
+    "A file of the table could not be read by {place}. Is it whole, and on storage that every worker "
+    "and this machine share under the same path?"
+)
 KNOWN_FAILURES = (
     (
         r"No module named '(?:shoal|numba|duckdb|pyarrow|pandas|numpy)\b",
@@ -45,8 +49,7 @@ KNOWN_FAILURES = (
     ),
     (
         r"FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|is not a Parquet file|FileNotFoundException",
-        "A file of the table could not be read by {place}. Is it whole, and on storage that every "
-        "worker and this machine share under the same path?",
+        UNREADABLE,
     ),
     (
         r"maxResultSize",
@@ -87,6 +90,11 @@ def unpack_error(text: str) -> ShoalError | None:
     kind, message = json.loads(found[1])
     error: ShoalError = getattr(errors, kind, InputError)(message)
     return error
+
+
+def unreadable_file(place: str) -> InputError:
+    """The error for a file that an executor cannot read."""
+    return InputError(UNREADABLE.format(place=place))
 
 
 def known_failure(text: str, place: str) -> ShoalError | None:

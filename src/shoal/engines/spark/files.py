@@ -1,17 +1,13 @@
-"""Tables in files: read as Spark frames, and written by the executors to a folder of part files.
+"""Tables in files, read by the executors.
 
-Parquet is read by Spark; CSV by our own reader, inside the executors. Spark's CSV reader takes an empty
-text for a missing one, drops blanks, accepts rows of the wrong length and by default splits records at
-line ends inside quotes. Ours is the one of the local engine, so a file means the same on both; its unit
-of work is a file. Parts are written by the local engine's own writer; the rows of a part and their
-order follow from their content alone, so that a task that runs twice writes the same bytes.
+Parquet is read by Arrow, row group by row group, and by Spark where SQL is asked of it or Arrow has
+other types. CSV is read by our own reader. Spark's CSV reader takes an empty text for a missing one,
+drops blanks, accepts rows of the wrong length and by default splits records at line ends inside quotes.
+Ours is the one of the local engine, so a file means the same on both; its unit of work is a file.
 """
 
-import os
-import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.engines.duckdb.csv import csv_batches
-from shoal.engines.files import LocalFiles
-from shoal.engines.formats.base import FileFormat, format_of
+from shoal.engines.duckdb.scans import FileScan
+from shoal.engines.formats.base import FileFormat
 from shoal.engines.formats.csv import Csv
 from shoal.engines.formats.parquet import Parquet
 from shoal.engines.sources import files_of, require_same_names
 from shoal.engines.spark.arrow import (
-    SLOT,
-    Accumulator,
     Batches,
     BatchesFunction,
     error_row,
@@ -34,30 +28,27 @@ from shoal.engines.spark.arrow import (
     unsupported_type,
     with_errors,
 )
-from shoal.engines.spark.failures import packed
 from shoal.engines.spark.tables import Frame
 from shoal.errors import InputError, ShoalError, listed, nearest
 from shoal.io.csv_dialect import DETECT, CsvOptions
-from shoal.io.paths import ending_of
 
 CSV, PARQUET = Csv(), Parquet()
 PART_BYTES = 128_000_000
 """Bytes of CSV in one part of a frame, about."""
-PART_ROWS = 250_000
-"""Rows that a part file has at most."""
-WRITTEN = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
-"""What an executor returns of each part file."""
 
 
 @dataclass(frozen=True)
 class SourceFrame:
     """A table in files, as a Spark frame."""
 
-    frame: Frame
+    make: Callable[[], Frame]
+    """Makes the frame."""
     schema: pa.Schema
     rows: int | None
     """Where reading them again is so cheap that the frame need not be kept: their number. A frame that
     is to be kept has a column of errors."""
+    scan: FileScan | None = None
+    """What reads the files without Spark, where they are Parquet."""
 
 
 def read_frame(
@@ -108,7 +99,7 @@ def _csv(
         parts = max(parts, sum(file.stat().st_size for file in files) // PART_BYTES)
         # by the content of a row alone, so that a row goes to the same place if it is read again
         frame = frame.repartition(parts, *schema.names)
-    return SourceFrame(frame, schema, None)
+    return SourceFrame(lambda: frame, schema, None)
 
 
 def _file_reader(
@@ -141,14 +132,20 @@ def read_one(file: str, options: CsvOptions, columns: tuple[str, ...]) -> Batche
 
 def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> SourceFrame:
     schema, rows = _parquet_schema(files, columns)
-    # names of files are literal, stars and brackets too
-    reader = spark.read.option("__globPaths__", "false")
-    frame = reader.parquet(*(str(file.absolute()) for file in files))
-    names = list(frame.columns)
-    # by position: in a session of the user's 'Age' and 'age' may be one name
-    frame = frame.toDF(*(f"x{i}" for i in range(len(names))))
-    chosen = [frame[f"x{names.index(name)}"].alias(f"p{i}") for i, name in enumerate(columns)]
-    return SourceFrame(frame.select(*chosen), schema, rows)
+
+    def make() -> Frame:
+        # names of files are literal, stars and brackets too
+        reader = spark.read.option("__globPaths__", "false")
+        frame = reader.parquet(*(str(file.absolute()) for file in files))
+        names = list(frame.columns)
+        # by position: in a session of the user's 'Age' and 'age' may be one name
+        frame = frame.toDF(*(f"x{i}" for i in range(len(names))))
+        chosen = [frame[f"x{names.index(name)}"].alias(f"p{i}") for i, name in enumerate(columns)]
+        return frame.select(*chosen)
+
+    places = {f"p{i}": column for i, column in enumerate(columns)}
+    scan = FileScan([file.absolute() for file in files], places)
+    return SourceFrame(make, schema, rows, scan)
 
 
 def _parquet_schema(files: list[Path], columns: Sequence[str]) -> tuple[pa.Schema, int]:
@@ -190,143 +187,3 @@ def require_columns(where: object, columns: Sequence[str], names: list[str]) -> 
 def no_rows(where: str) -> InputError:
     """The error for a table without rows."""
     return InputError(f"{where}: the table has no rows: there is nothing to work on.")
-
-
-def write_folder(
-    frame: Frame,
-    target: Path,
-    names: Sequence[str],
-    order: Sequence[str],
-    options: CsvOptions,
-    rows: int,
-    errors: Accumulator,
-) -> int:
-    """Write the frame, which has so many rows, to a new folder; returns how many were written.
-
-    `order` are columns of the frame. The extension of the folder's name decides the format. Errors of
-    ours in executors are added to `errors`.
-    """
-    from pyspark.sql import functions as f
-
-    if not isinstance(format_of(target), Csv | Parquet):
-        raise InputError(
-            f"{target}: Spark writes Parquet and CSV folders. Name one '.parquet' or '.csv'."
-        )
-    columns = list(frame.columns)
-    slots = max(1, -(-rows // PART_ROWS))
-    slot = f.pmod(f.xxhash64(*columns), f.lit(slots)).cast("int")
-    ordered = [*order, *(column for column in columns if column not in order)]
-    parts = (
-        frame.withColumn(SLOT, slot)
-        .repartitionById(slots, SLOT)
-        .sortWithinPartitions(SLOT, *ordered)
-    )
-    target.mkdir()
-    writer = _part_writer(str(target.absolute()), tuple(names), options, errors)
-    written = parts.mapInArrow(writer, "file string, rows bigint, bytes bigint").toArrow()
-    if errors.value:
-        return 0  # to be raised by the caller
-    _check_parts(target, written)
-    if not written.num_rows:
-        kinds = frame.limit(0).toArrow().schema.types
-        empty = pa.table([pa.array([], kind) for kind in kinds], names=list(names))
-        LocalFiles().write(empty, target / part_name(0, 0, ending_of(target)), options=options)
-    return sum(written["rows"].to_pylist())
-
-
-def part_name(slot: int, number: int, ending: str) -> str:
-    """The name of a part file: slot by slot, and within a slot one after the other."""
-    return f"part-{slot:05d}-{number:03d}{ending}"
-
-
-def _part_writer(
-    folder: str, names: tuple[str, ...], options: CsvOptions, errors: Accumulator
-) -> BatchesFunction:
-    def write(batches: Batches) -> Batches:
-        try:
-            yield from write_parts(batches, Path(folder), names, options)
-        except ShoalError as error:
-            errors.add([packed(error)])
-
-    return write
-
-
-def write_parts(
-    batches: Batches, folder: Path, names: tuple[str, ...], options: CsvOptions
-) -> Batches:
-    """Write the rows of one task in an executor: sorted by slot already, at most PART_ROWS a file."""
-    waiting: list[pa.RecordBatch] = []
-    at, number = -1, 0
-    for batch in batches:
-        for slot, piece in _by_slot(batch):
-            if slot != at:
-                yield from _write_part(waiting, folder, at, number, names, options)
-                waiting, at, number = [], slot, 0
-            while piece.num_rows:
-                room = PART_ROWS - sum(each.num_rows for each in waiting)
-                waiting.append(piece.slice(0, room))
-                piece = piece.slice(room)
-                if piece.num_rows:
-                    yield from _write_part(waiting, folder, at, number, names, options)
-                    waiting, number = [], number + 1
-    yield from _write_part(waiting, folder, at, number, names, options)
-
-
-def _by_slot(batch: pa.RecordBatch) -> list[tuple[int, pa.RecordBatch]]:
-    slots = batch.column(batch.schema.get_field_index(SLOT)).to_numpy()
-    rows = batch.drop_columns([SLOT])
-    starts = [0, *(i + 1 for i in (slots[1:] != slots[:-1]).nonzero()[0].tolist()), len(slots)]
-    return [
-        (int(slots[begin]), rows.slice(begin, end - begin))
-        for begin, end in pairwise(starts)
-        if end > begin
-    ]
-
-
-def _write_part(
-    waiting: list[pa.RecordBatch],
-    folder: Path,
-    slot: int,
-    number: int,
-    names: tuple[str, ...],
-    options: CsvOptions,
-) -> Batches:
-    if not waiting:
-        return
-    name = part_name(slot, number, ending_of(folder))
-    # a task may run twice at once: each writes its own file, and the last one to end wins
-    mine = folder / f".{uuid.uuid4().hex}.{name}"
-    table = pa.Table.from_batches(waiting).rename_columns(list(names))
-    try:
-        LocalFiles().write(table, mine, options=options)
-    except (ShoalError, OSError):
-        mine.unlink(missing_ok=True)
-        raise InputError(
-            f"{folder} could not be written by an executor. Is the disk full? The folder must be on "
-            "storage that every worker and this machine share under the same path."
-        ) from None
-    with mine.open("rb") as stream:
-        os.fsync(stream.fileno())
-    size = mine.stat().st_size
-    mine.replace(folder / name)
-    yield pa.record_batch([[name], [table.num_rows], [size]], schema=WRITTEN)
-
-
-def _check_parts(folder: Path, written: pa.Table) -> None:
-    """Check that the parts of all executors are here as they were written; remove other files."""
-    sizes = dict(zip(written["file"].to_pylist(), written["bytes"].to_pylist(), strict=True))
-    for name, size in sizes.items():
-        try:
-            found = (folder / name).stat().st_size
-        except FileNotFoundError:
-            found = -1
-        if found != size:
-            raise InputError(
-                f"{folder}: a part that an executor wrote is missing here, or has another size. "
-                "The folder must be on storage that every worker and this machine share under the "
-                "same path."
-            )
-    for other in folder.iterdir():
-        if other.name not in sizes:
-            # of a task that was interrupted
-            other.unlink()

@@ -2,16 +2,18 @@
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.engines.database.staging import StagedTable, Stored
-from shoal.engines.queries import rows_without, select
+from shoal.engines.duckdb.parts import BATCH
+from shoal.engines.queries import Described, Selection, rows_without, select
 from shoal.engines.sessions import (
     BatchFunction,
     CountFunction,
@@ -22,21 +24,53 @@ from shoal.engines.sessions import (
     no_listener,
 )
 from shoal.engines.spark.arrow import (
-    SLOT,
     SQL_TYPES,
     Accumulator,
     Errors,
-    over_batches,
-    over_groups,
     schema_in_spark,
     unsupported_type,
-    with_errors,
 )
-from shoal.engines.spark.failures import translated_errors, unpack_error
-from shoal.engines.spark.files import no_rows, read_frame, require_columns, write_folder
+from shoal.engines.spark.failures import quiet, translated_errors, unpack_error
+from shoal.engines.spark.files import no_rows, read_frame, require_columns
+from shoal.engines.spark.folders import write_folder
 from shoal.engines.spark.launch import Launched
+from shoal.engines.spark.packages import (
+    PackedTable,
+    Rdd,
+    ScannedTable,
+    Source,
+    decoded,
+    exchanged,
+    opened,
+    read_groups,
+    rows_of,
+    unpacking,
+)
+from shoal.engines.spark.row_work import (
+    Placed,
+    Without,
+    as_they_are,
+    counting,
+    first_of,
+    grouping,
+    mapping,
+    placing,
+    repeated,
+    rows_where,
+)
 from shoal.engines.spark.tables import Frame, Tables
+from shoal.engines.spark.value_counts import (
+    Combined,
+    adding_up,
+    at_most,
+    combining,
+    forms_together,
+    sizes_of,
+    summing_forms,
+    valuing,
+)
 from shoal.errors import InputError, listed
+from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import CsvOptions
 
 TASK_ROWS = 250_000
@@ -49,6 +83,7 @@ PART_ROWS = 500_000
 """Rows of a part after a shuffle, about: an executor works on several parts at once."""
 FEW_ROWS = 100_000
 """Rows that every executor may hold."""
+SIZES = pa.schema([("size", pa.int64()), ("times", pa.int64())])
 POLL_SECONDS = 1.0
 END_SECONDS = 5.0
 
@@ -60,7 +95,7 @@ class SparkTables:
     the result, then move it (`shoal.io.commit`).
     """
 
-    walks = False
+    walks = True
 
     def __init__(self, spark: Any, place: str, parts: int, launched: Launched | None) -> None:
         self._spark = spark
@@ -68,6 +103,10 @@ class SparkTables:
         self._parts = parts
         self._launched = launched
         self._tables = Tables(spark)
+        self._packed: dict[str, PackedTable] = {}
+        """Tables that Java does not open; they become frames where SQL is asked."""
+        self._scans: dict[str, ScannedTable] = {}
+        """Tables that Arrow reads from Parquet files."""
         self._listener: Listener = no_listener
         self._poller: Poller | None = None
         self._errors: Accumulator = spark.sparkContext.accumulator([], Errors())
@@ -116,9 +155,13 @@ class SparkTables:
             assert len(files) == len(sources), "see `check_spark_files`"
             found = read_frame(self._spark, files, columns, options, self._parts)
             rows = found.rows
+            self._forget(name)
             if rows is not None:
-                self._tables.name(name, found.frame)
-            elif rows := self._tables.keep(name, found.frame):
+                self._tables.defer(name, found.make, keep=False)
+                if found.scan is not None:
+                    stored = schema_in_spark(found.schema)
+                    self._scans[name] = ScannedTable(found.scan, stored, rows)
+            elif rows := self._tables.keep(name, found.make()):
                 self._listener(Transfer(rows))
             else:
                 self._tables.drop(name)
@@ -179,27 +222,49 @@ class SparkTables:
     def query(self, sql: str) -> pa.Table:
         """The result of a small query."""
         with self._translated_errors():
-            return self._tables.query(sql).toArrow()
+            found = self._answer(sql)
+            return self._tables.query(sql).toArrow() if found is None else found
 
     def tally(self, sql: str, count: CountFunction, size: int) -> Ints:
-        """Not done here: cuts are chosen by SQL."""
-        raise NotImplementedError
+        """What a function counts of all rows; each task has counts of its own, added up at the end."""
+        with self._translated_errors():
+            assert isinstance(sql, Selection)
+            self._narrow(sql)
+            totals = np.zeros(size, np.int64)
+            counted = self._source(sql).run(counting(count, size), self._parts)
+            for package in counted.toLocalIterator():
+                rows = rows_of(package)
+                totals[rows.column("at").to_numpy()] += rows.column("n").to_numpy()
+            return totals
+
+    def _narrow(self, sql: Selection) -> None:
+        """Keep some columns of a packed table apart, which are read again and again."""
+        table = self._packed.get(sql.table)
+        if table is None or table.rows is None or sql.columns in table.narrow:
+            return
+        schema = pa.schema([table.schema.field(name) for name in sql.columns])
+        rdd = table.source(sql.columns, coded=True).run(mapping(_same, schema))
+        table.narrow[sql.columns] = rdd.persist(_on_disk())
 
     def keep(self, name: str, sql: str) -> None:
         """Create a table from a query."""
         with self._translated_errors():
+            if isinstance(sql, Described) and sql.asked == "repeated" and self._knows(sql.table):
+                source = self._source(select(sql.table, sql.columns))
+                schema = pa.schema([(sql.columns[0], pa.int64())])
+                self._keep(name, repeated(source, self._parts), schema)
+                return
             self._tables.keep(name, self._tables.query(sql), again=True)
+            self._forget(name)
 
     def map(
         self, name: str, sql: str, function: BatchFunction, schema: pa.Schema, once: bool = False
     ) -> None:
         """Create a table from a query, each batch of which has passed through a function."""
         with self._translated_errors():
-            stored = self._schema(schema, once)
-            frame = self._tables.query(sql).mapInArrow(
-                over_batches(function, stored, self._errors), _struct(stored)
-            )
-            self._create(name, frame, once)
+            stored = schema_in_spark(schema)
+            source = self._source(sql, getattr(function, "reads_codes", False))
+            self._create(name, source.run(mapping(function, stored)), stored, once)
 
     def map_groups(
         self,
@@ -214,25 +279,151 @@ class SparkTables:
     ) -> None:
         """Create a table from a query, the rows of each key having passed through a function."""
         with self._translated_errors():
-            stored = self._schema(schema, once)
-            frame = self._tables.query(sql)
-            if before is not None:
-                found = schema_in_spark(before.schema)
-                frame = frame.mapInArrow(over_batches(before, found, self._errors), _struct(found))
-            frame = slotted(frame, key, sizes, self._parts).drop(SLOT)
-            run = over_groups(function, key, stored, self._errors)
-            self._create(name, frame.mapInArrow(run, _struct(stored)), once)
+            stored = schema_in_spark(schema)
+            bounds = slot_bounds(sizes, slots_for(sizes, self._parts))
+            prepare, rows = decoded, sql
+            if (
+                isinstance(sql, Described)
+                and sql.asked == "combinations"
+                and self._knows(sql.table)
+            ):
+                prepare, rows = Combined(sql.columns), select(sql.table, sql.columns)
+            coded = before is None or getattr(before, "reads_codes", False)
+            place = Placed(key, np.array(bounds, np.int64), before)
+            sent = self._source(rows, coded).run(placing(place, len(bounds) + 1))
+            together = Source(exchanged(sent, len(bounds) + 1), opened(None, coded=True))
+            found = together.run(grouping(function, key, stored, prepare))
+            self._create(name, found, stored, once)
 
-    def _schema(self, schema: pa.Schema, once: bool) -> pa.Schema:
-        """What a function returns: also errors, where all its rows are looked at once."""
-        stored = schema_in_spark(schema)
-        return stored if once else with_errors(stored)
+    def _create(self, name: str, rdd: Rdd, schema: pa.Schema, once: bool) -> None:
+        if not once:
+            self._keep(name, rdd, schema)
+            return
+        self._forget(name)
+        self._packed[name] = PackedTable(rdd, schema, None)
+        self._tables.defer(name, lambda: self._frame(rdd, schema), keep=False)
 
-    def _create(self, name: str, frame: Frame, once: bool) -> None:
-        if once:
-            self._tables.name(name, frame)
-        else:
-            self._tables.keep(name, frame)
+    def _keep(self, name: str, rdd: Rdd, schema: pa.Schema) -> None:
+        """Compute packages and keep them under the name; an error in one of them is raised."""
+        kept = rdd.persist(_on_disk())
+        try:
+            found = kept.map(lambda package: (package[1], package[3])).collect()
+            if said := [error for _, error in found if error is not None]:
+                raise unpack_error(min(said)) or RuntimeError(min(said))
+        except BaseException:
+            with quiet():
+                kept.unpersist()
+            raise
+        self._forget(name)
+        self._packed[name] = PackedTable(kept, schema, sum(rows for rows, _ in found))
+        self._tables.defer(name, lambda: self._frame(kept, schema), keep=True)
+
+    def _forget(self, name: str) -> None:
+        """Forget the packages of a table that is dropped or replaced."""
+        self._scans.pop(name, None)
+        if (table := self._packed.pop(name, None)) is not None:
+            table.forget()
+
+    def _knows(self, name: str) -> bool:
+        """Whether a table can be read without SQL."""
+        return name in self._packed or name in self._scans
+
+    def _source(self, sql: str, coded: bool = False) -> Source:
+        """The rows of a query, by SQL only where it takes some. coded: texts may be codes."""
+        if isinstance(sql, Described) and sql.asked == "combinations" and self._knows(sql.table):
+            return self._combinations(sql, decoded)
+        if isinstance(sql, Selection) and sql.table in self._packed:
+            return self._packed[sql.table].source(self._types(sql).names, coded)
+        if isinstance(sql, Selection) and sql.table in self._scans:
+            table = self._scans[sql.table]
+            groups = table.scan.row_groups(list(dict.fromkeys(sql.columns)), BATCH, coded)
+            if groups is not None:
+                tasks = max(self._parts, -(-table.rows // TASK_ROWS))
+                rdd = self._spark.sparkContext.parallelize(groups, min(len(groups), tasks))
+                return Source(rdd, read_groups(self._place))
+        return Source(None, frame=self._tables.query(sql))
+
+    def _combinations(self, sql: Described, then: TableFunction) -> Source:
+        """The combinations of columns; then: what those of each part of them pass through."""
+        needed = dict.fromkeys((*sql.columns, *([sql.kept] if sql.kept else [])))
+        source, slots = self._source(select(sql.table, list(needed)), coded=True), self._parts
+        sent = source.run(combining(sql.columns, slots, sql.kept))
+        together = Source(exchanged(sent, slots), opened(None, coded=True))
+        return Source(together.run(adding_up(sql.columns, then)), opened(None, coded=False))
+
+    def _answer(self, sql: str) -> pa.Table | None:
+        """The result of a query that needs no SQL; None of any other."""
+        if isinstance(sql, Selection) and sql.table in self._packed:
+            return self._rows(self._source(sql), self._types(sql))
+        if not isinstance(sql, Described) or not self._knows(sql.table):
+            return None
+        table = self._packed.get(sql.table)
+        if sql.asked == "count":
+            rows = self._scans[sql.table].rows if table is None else table.rows
+            return None if rows is None else pa.table({"n": [rows]})
+        if sql.asked == "class sizes":
+            found = self._rows(self._combinations(sql, sizes_of), SIZES)
+            return found.group_by("size").aggregate([("times", "sum")]).rename_columns(SIZES.names)
+        if sql.asked == "values":
+            return self._values(sql)
+        if table is None:
+            return None
+        if sql.asked == "first":
+            return self._first(sql)
+        if sql.asked == "forms":
+            summed = table.source(sql.columns, coded=False).run(summing_forms)
+            form, size, _, low, high = self._types(sql)
+            counts = [pa.field("n_rows", pa.int64()), pa.field("n_labels", pa.int64())]
+            types = pa.schema([form, size, *counts, low, high])
+            found = self._rows(Source(summed, opened(None, coded=False)), types)
+            return forms_together(found, more=True)
+        if sql.asked == "present":
+            source = table.source(sql.columns, coded=False)
+            found = source.run(rows_where(_is_present, sql.columns))
+            return self._rows(Source(found, opened(None, coded=False)), self._types(sql))
+        return None
+
+    def _types(self, sql: Selection | Described) -> pa.Schema:
+        """The types of columns of a table that is read without SQL."""
+        packed = sql.table in self._packed
+        schema = (self._packed if packed else self._scans)[sql.table].schema
+        if sql.columns == ("*",):
+            return schema
+        return pa.schema([schema.field(name) for name in sql.columns])
+
+    def _values(self, sql: Described) -> pa.Table:
+        """The values of columns, and how often each occurs."""
+        assert sql.limit is not None
+        source = self._source(select(sql.table, sql.columns), coded=True)
+        sent = source.run(valuing(sql.columns, self._parts))
+        together = Source(exchanged(sent, self._parts), opened(None, coded=False))
+        found = together.run(adding_up(("i", "v"), at_most(sql.limit)))
+        types = pa.schema([("i", pa.int32()), ("v", self._types(sql).types[0]), ("n", pa.int64())])
+        return self._rows(Source(found, opened(None, coded=False)), types).slice(0, sql.limit)
+
+    def _first(self, sql: Described) -> pa.Table:
+        """Any rows of a packed table; part after part is read until there are enough."""
+        assert sql.limit is not None
+        source, types = self._packed[sql.table].source(sql.columns, coded=False), self._types(sql)
+        found, left = [types.empty_table()], sql.limit
+        for package in source.run(first_of(sql.limit)).toLocalIterator():
+            found.append(rows_of(package).slice(0, left).cast(types))
+            left -= len(found[-1])
+            if left <= 0:
+                break
+        return pa.concat_tables(found)
+
+    def _rows(self, source: Source, schema: pa.Schema) -> pa.Table:
+        """All rows of a source, here."""
+        found = map(rows_of, source.run(as_they_are).collect())
+        tables = [decoded(rows).cast(schema) for rows in found if len(rows)]
+        return pa.concat_tables([schema.empty_table(), *tables])
+
+    def _frame(self, rdd: Rdd, schema: pa.Schema) -> Frame:
+        """Packages as a frame that SQL can use."""
+        packages = rdd.map(lambda package: (package[2], package[3]))
+        frame = self._spark.createDataFrame(packages, "data binary, error string")
+        return frame.mapInArrow(unpacking(schema, self._errors), _struct(schema))
 
     def substitute(self, name: str, other: str, key: str) -> None:
         """Put the rows of another table in the place of those with the same key.
@@ -240,6 +431,9 @@ class SparkTables:
         Where these are few, they are sorted out whenever the table is read, and nothing is stored again.
         """
         with self._translated_errors():
+            if name in self._packed and other in self._packed:
+                self._substitute(name, other, key)
+                return
             few, whole = self._tables.rows(other) <= FEW_ROWS, f"{name}_whole"
             columns = self._tables.columns(name)
             self._tables.rename(name, whole)
@@ -252,10 +446,33 @@ class SparkTables:
                 for source in (whole, other):
                     self._tables.drop(source)
 
+    def _substitute(self, name: str, other: str, key: str) -> None:
+        """The same where both are packed: the keys are sent to all executors if they are few."""
+        table, more = self._packed[name], self._packed[other]
+        columns = table.schema.names
+        if (more.rows or 0) <= FEW_ROWS:
+            keys = self._rows(
+                self._source(select(other, [key])), pa.schema([more.schema.field(key)])
+            )
+            without = Without(key, one_chunk(keys.column(key)))
+            left = table.source(columns, coded=True).run(mapping(without, table.schema))
+            new = more.source(columns, coded=True).run(mapping(_same, table.schema))
+            rdd = left.union(new)
+        else:
+            kept = rows_without(name, columns, key, other)
+            frame = self._tables.query(f"{kept} UNION ALL {select(other, columns)}")
+            rdd = Source(None, frame=frame).run(mapping(_same, table.schema))
+        # what it is made of is needed until it has been computed
+        del self._packed[name]
+        self._keep(name, rdd, table.schema)
+        table.forget()
+        self.drop(other)
+
     def drop(self, name: str) -> None:
         """Drop a table."""
         with self._translated_errors():
             self._tables.drop(name)
+            self._forget(name)
 
     def write(
         self,
@@ -269,7 +486,16 @@ class SparkTables:
         """Write the result of a query to a folder of part files that does not exist yet."""
         with self._translated_errors():
             assert isinstance(target, Path), "see `SparkEngine.check_target`"
-            write_folder(self._tables.query(sql), target, names, order, options, rows, self._errors)
+            if isinstance(sql, Described) and sql.asked == "rows" and sql.table in self._packed:
+                kept, columns = sql.kept, sql.columns
+                needed = list(dict.fromkeys((*columns, *([kept] if kept else []))))
+                source, types = self._packed[sql.table].source(needed, coded=True), self._types(sql)
+                kinds: Callable[[], Sequence[pa.DataType]] = lambda: types.types  # noqa: E731
+            else:
+                frame = self._tables.query(sql)
+                source, columns, kept = Source(None, frame=frame), tuple(frame.columns), None
+                kinds = lambda: frame.limit(0).toArrow().schema.types  # noqa: E731
+            write_folder(source, columns, kinds, kept, target, names, order, options, rows)
 
     def pin(self, name: str, sql: str) -> None:
         """Create a table from a query that is never computed again, whatever is lost."""
@@ -288,6 +514,8 @@ class SparkTables:
         with translated_errors(self._place):
             if self._launched is None:
                 self._tables.clear()
+                for name in list(self._packed):
+                    self._forget(name)
             else:
                 self._launched.end()
 
@@ -307,18 +535,10 @@ def shuffle_partitions(rows: int, cores: int) -> int:
     return min(max(LEAST_PARTS, 3 * cores, -(-rows // PART_ROWS)), MOST_PARTS)
 
 
-def slotted(frame: Frame, key: str, sizes: Sequence[int], parts: int) -> Frame:
-    """The frame with each key's rows in one of several slots of about equal size.
-
-    `sizes` are the rows of the keys 0, 1, ..., about. The slot is a pure function of the key. Hashing
-    keys instead leaves some tasks without work and gives others twice as much.
-    """
-    from pyspark.sql import functions as f
-
+def slots_for(sizes: Sequence[int], parts: int) -> int:
+    """Into how many slots keys go; `sizes` are the rows of the keys 0, 1, ..., about."""
     tasks = max(parts, -(-sum(sizes) // TASK_ROWS))
-    bounds = slot_bounds(sizes, max(1, min(tasks, len(sizes), MOST_TASKS)))
-    slot = _search(f, f.col(key), bounds, 0, len(bounds))
-    return frame.withColumn(SLOT, slot).repartitionById(len(bounds) + 1, SLOT)
+    return max(1, min(tasks, len(sizes), MOST_TASKS))
 
 
 def slot_bounds(sizes: Sequence[int], slots: int) -> list[int]:
@@ -335,14 +555,20 @@ def slot_bounds(sizes: Sequence[int], slots: int) -> list[int]:
     return bounds
 
 
-def _search(f: Any, key: Any, bounds: list[int], low: int, high: int) -> Any:
-    """How many of the bounds[low:high] are at most the key, plus `low`, by halving."""
-    if low == high:
-        return f.lit(low)
-    middle = (low + high) // 2
-    below = _search(f, key, bounds, low, middle)
-    above = _search(f, key, bounds, middle + 1, high)
-    return f.when(key < f.lit(bounds[middle]), below).otherwise(above)
+def _same(rows: pa.RecordBatch) -> pa.RecordBatch:
+    return rows
+
+
+def _is_present(rows: pa.Table) -> pa.ChunkedArray:
+    return rows.column(0).is_valid()
+
+
+def _on_disk() -> Any:
+    """Where packages are kept: Java reads them from there as fast as it moves them, and its memory is
+    for its own work."""
+    from pyspark import StorageLevel
+
+    return StorageLevel.DISK_ONLY
 
 
 class Poller:

@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -31,10 +31,14 @@ class Tables:
         self._rows: dict[str, int] = {}
         self._sources: dict[str, tuple[str, ...]] = {}
         """Tables that others are computed from, and that are dropped with them."""
+        self._deferred: dict[str, tuple[Callable[[], Frame], bool]] = {}
+        """What makes the frames of tables that no query has used yet, and whether these are kept."""
 
     def query(self, sql: str) -> Frame:
         """The result of a query on the tables, not computed yet."""
-        used = [name for name in self._frames if re.search(rf"\b{re.escape(name)}\b", sql)]
+        for name in [name for name in self._deferred if _mentions(sql, name)]:
+            self._show(name)
+        used = [name for name in self._frames if _mentions(sql, name)]
         views = ", ".join(f"{name} AS (SELECT * FROM {self._prefix}{name})" for name in used)
         text = sql.strip()
         if views and text[:5].upper() == "WITH ":
@@ -99,6 +103,25 @@ class Tables:
         frame.createOrReplaceTempView(self._prefix + name)
         self._frames[name], self._sources[name] = frame, sources
 
+    def defer(self, name: str, make: Callable[[], Frame], keep: bool) -> None:
+        """Give a frame a name that is made when a query uses it; keep: Spark then keeps its rows."""
+        self.drop(name)
+        self._deferred[name] = make, keep
+
+    def _show(self, name: str) -> None:
+        """Make the frame of a table that is used for the first time."""
+        from pyspark import StorageLevel
+
+        make, keep = self._deferred.pop(name)
+        frame = make()
+        if not keep:
+            self.name(name, frame)
+            return
+        with without_adaptive_plans(self._spark):
+            kept = frame.persist(StorageLevel.MEMORY_AND_DISK_DESER)
+        without_lineage(self._spark, kept).createOrReplaceTempView(self._prefix + name)
+        self._frames[name] = self._kept[name] = kept
+
     def pin(self, name: str, frame: Frame) -> None:
         """Compute the frame and keep these very rows: if some are lost, reading them is an error.
 
@@ -110,12 +133,14 @@ class Tables:
 
     def drop(self, name: str) -> None:
         """Drop a table, if it exists."""
+        self._deferred.pop(name, None)
         frame = self._frames.pop(name, None)
         if frame is None:
             return
         self._spark.catalog.dropTempView(self._prefix + name)
-        if self._rows.pop(name, None) is not None:
-            self._kept.pop(name).unpersist()
+        self._rows.pop(name, None)
+        if (kept := self._kept.pop(name, None)) is not None:
+            kept.unpersist()
         for source in self._sources.pop(name, ()):
             self.drop(source)
 
@@ -129,8 +154,12 @@ class Tables:
 
     def clear(self) -> None:
         """Drop all tables."""
-        for name in list(self._frames):
+        for name in [*self._frames, *self._deferred]:
             self.drop(name)
+
+
+def _mentions(sql: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", sql) is not None
 
 
 @contextmanager
