@@ -82,6 +82,40 @@ def test_rows_that_fit_nowhere_do_not_cost_the_others() -> None:
     assert (found.metrics["mean-ncp"] or 0) <= (other.metrics["mean-ncp"] or 0)
 
 
+@examples(40)
+@given(table=tables(), seed=st.integers(0, 1 << 20))
+def test_groups_that_break_without_the_rows_left_are_merged(table: Clustered, seed: int) -> None:
+    """Compared with fewer rows, groups may break a model: no more rows are left out for that, as then
+    others would break it."""
+    cells, rng = table.cells, np.random.default_rng(seed)
+    requirement = Requirement((K(2), Beta(0.7, "s0")))
+    group = np.append(rng.integers(-1, 4, cells.n_cells), -1)
+    group = np.unique(group, return_inverse=True)[1][:-1] - 1
+    groups = Groups(cells, requirement, group.astype(np.int32))
+    left = groups.left.tolist()
+    if not left or not groups.members:
+        return
+    groups._keep_what_holds()
+    if groups.members:
+        assert groups.left.tolist() == left
+        assert groups.hold(groups.members, kept_rows=True).all()
+    else:  # not even all of them together hold: a single row, or values that are unknown
+        assert not groups.hold([np.flatnonzero(group >= 0)], kept_rows=True).all()
+
+
+@examples(30)
+@given(table=tables(), seed=st.integers(0, 1 << 20))
+def test_merging_ends_with_groups_that_hold(table: Clustered, seed: int) -> None:
+    """Whatever groups it begins with, no cell is lost, and each group holds unless there is only one."""
+    cells, rng = table.cells, np.random.default_rng(seed)
+    requirement = Requirement((K(2), Beta(0.7, "s0")))
+    group = np.unique(rng.integers(0, 4, cells.n_cells), return_inverse=True)[1]
+    groups = Groups(cells, requirement, group.astype(np.int32))
+    groups._merge_what_breaks()
+    assert sorted(np.concatenate(groups.members).tolist()) == list(range(cells.n_cells))
+    assert len(groups.members) == 1 or groups.hold(groups.members).all()
+
+
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 def test_groups_of_stronger_constraints_are_the_same_out_of_core(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)

@@ -187,19 +187,24 @@ class Groups:
         return self.requirement.holds(counts_of_runs(cells, self.requirement, rows, starts, totals))
 
     def _merge_left(self) -> None:
-        """Where more rows are left than may be suppressed, or nothing is lost by keeping them: one
-        group of them and of the groups that are nearest to all of them, as many as it takes."""
+        """Where more rows are left than may be suppressed, or nothing is lost by keeping them: each is
+        merged with near groups, or, where groups that hold need not do so together, one group of them
+        all and of the groups that are nearest to all of them, as many as it takes."""
         may, n_left = self.requirement.may_suppress, int(self.counts[self.left].sum())
         if (may is None or n_left <= may) and not self._nothing_counts():
+            return
+        if self.requirement.holds_when_merged:
+            self.members = [*self.members, *self.left[:, None]]
+            self.left = self.left[:0]
+            self._merge_what_breaks()
             return
         costs = costs_of(self.cells.domains)
         labels = empty_labels(costs, len(self.members) + 1)
         every = [*self.members, self.left]
         starts = np.append(0, np.cumsum([len(some) for some in every])).astype(np.int64)
         widen_all(labels, costs, self.cells.codes, np.concatenate(every).astype(np.int32), starts)
-        far = np.array(
-            [joined_cost(labels, costs, g, len(self.members)) for g in range(len(self.members))]
-        )
+        others = np.arange(len(self.members), dtype=np.int32)
+        far = joined_costs(labels, costs, len(self.members), others)
         nearest, n = np.argsort(far, kind="stable").tolist(), 1
         while True:
             whole = np.concatenate([self.left, *(self.members[g] for g in nearest[:n])])
@@ -218,15 +223,56 @@ class Groups:
         return all(domain.most == 0 or (rows > 0).sum() < 2 for domain, rows in columns)
 
     def _keep_what_holds(self) -> None:
-        """Without the groups that break a model once they are compared with the rows kept alone."""
+        """Groups that hold compared with the rows kept alone. One that does not is merged with the
+        nearest, so that the rows kept stay the same; where that does not help either, it is left."""
         compared = any(model.compares_with_table for model in self.requirement.models)
+        merges = self.requirement.holds_when_merged
         while compared and len(self.left) and self.members:
+            if merges:
+                self._merge_what_breaks(kept_rows=True)
             held = self.hold(self.members, kept_rows=True)
             if held.all():
                 break
             lost = [some for some, holds in zip(self.members, held, strict=True) if not holds]
             self.left = np.sort(np.concatenate([self.left, *lost]))
             self.members = [some for some, holds in zip(self.members, held, strict=True) if holds]
+
+    def _merge_what_breaks(self, *, kept_rows: bool = False) -> None:
+        """Merge groups that do not hold with near ones until all hold, or one is left."""
+        while len(self.members) > 1:
+            held = self.hold(self.members, kept_rows=kept_rows)
+            if held.all():
+                return
+            self._merge_with_nearest(held)
+
+    def _merge_with_nearest(self, held: Bools) -> None:
+        """Each group that does not hold with the one that both lose least with, none of them twice."""
+        costs, n = costs_of(self.cells.domains), len(self.members)
+        labels = empty_labels(costs, n)
+        starts = np.append(0, np.cumsum([len(some) for some in self.members])).astype(np.int64)
+        every = np.concatenate(self.members).astype(np.int32)
+        widen_all(labels, costs, self.cells.codes, every, starts)
+        sizes: Ints = np.add.reduceat(self.counts[every], starts[:-1])
+        own, broken = own_losses(labels, costs), np.flatnonzero(~held)
+        near = np.arange(n, dtype=np.int32)[None]
+        if len(broken) * n > MOST_COMPARED:
+            firsts = self.cells.codes[[some[0] for some in self.members]]
+            near = nearest_groups(firsts, firsts[broken])
+        partner, merged = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
+        for i, g in enumerate(broken.tolist()):
+            some = near[0] if len(near) == 1 else np.unique(near[i])
+            some = some[~merged[some] & (some != g)]
+            if merged[g] or not len(some):
+                continue
+            joint = joined_costs(labels, costs, g, some)
+            h = int(some[np.argmin(joint * (sizes[g] + sizes[some]) - own[some] * sizes[some])])
+            partner[g], merged[[g, h]] = h, True
+        taken = set(partner[partner >= 0].tolist())
+        self.members = [
+            np.sort(np.append(some, self.members[partner[g]])) if partner[g] >= 0 else some
+            for g, some in enumerate(self.members)
+            if g not in taken
+        ]
 
 
 class _Judge:
@@ -352,12 +398,15 @@ def growths(labels: GroupLabels, costs: Costs, codes: Codes, groups: Codes) -> I
 
 
 @kernel
-def joined_cost(labels: GroupLabels, costs: Costs, g: int, h: int) -> int:
-    """What a label over two groups would cost, the members of sets counted twice at most."""
-    total = 0
-    for j in range(len(costs.kind)):
-        low = min(labels.low[g, j], labels.low[h, j])
-        high = max(labels.high[g, j], labels.high[h, j])
-        members = min(costs.size[j], labels.members[g, j] + labels.members[h, j])
-        total += label_cost(costs, j, low, high, members)
-    return total
+def joined_costs(labels: GroupLabels, costs: Costs, g: int, others: Codes) -> Ints:
+    """(others,) what a label over the group and each of the others would cost, the members of sets
+    counted twice at most."""
+    out = np.zeros(len(others), np.int64)
+    for i in range(len(out)):
+        h = others[i]
+        for j in range(len(costs.kind)):
+            low = min(labels.low[g, j], labels.low[h, j])
+            high = max(labels.high[g, j], labels.high[h, j])
+            members = min(costs.size[j], labels.members[g, j] + labels.members[h, j])
+            out[i] += label_cost(costs, j, low, high, members)
+    return out

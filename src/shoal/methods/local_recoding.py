@@ -88,8 +88,8 @@ class LocalRecoding(BlockMethod):
     and numbers: unordered values without a hierarchy stay as they are or meet all others, so that
     k-clustering loses less there. In up to 2,000 rows with constraints on sensitive values, stronger
     constraints are tried too; under constraints that larger groups need not hold (such as `t`), so are
-    the groups of a partition. What loses least is kept. Where `block_rows` is given, tables larger than
-    memory can be refined.
+    the groups of a partition and, in up to 50,000 rows, larger groups. What loses least is kept. Where
+    `block_rows` is given, tables larger than memory can be refined.
 
     Source: our own. Local recoding with NCP is due to Xu et al., "Utility-based anonymization using
     local recoding", 2006; the order by label cost is new.
@@ -136,7 +136,7 @@ class LocalRecoding(BlockMethod):
 
         def form(required: Requirement) -> Grouping:
             own = required is requirement
-            return recoded(cells, required, columns, progress if own else lambda _: None)
+            return recoded(cells, required, columns, progress if own else lambda _: progress(1.0))
 
         found = list(groupings(cells, requirement, form))
         if cells.n_rows <= FEW_ROWS:

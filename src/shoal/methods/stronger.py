@@ -3,7 +3,8 @@
 A search goes step by step, and small groups may use up the sensitive values that others need. In a small
 table that can cost so much that a stronger constraint would lose less. So stronger ones are tried as
 well: more rows, and harder figures of the models that a larger group need not hold. Both come from fixed
-lists, so that all requirements look at the same ones. Where a larger group need not hold, rows that are
+lists, so that all requirements look at the same ones. In larger tables a few numbers of rows are tried,
+where a larger group need not hold. Where a larger group need not hold, rows that are
 left over may fit nowhere: the groups of a partition, which leaves none over, are tried too.
 """
 
@@ -27,8 +28,13 @@ FEW_ROWS = 2_000
 TINY_ROWS = 500
 """In so many rows at most, all of them are tried where a larger group need not hold, each with a
 partition too."""
-MISSES = 2
-"""Elsewhere, until so many in a row are no better."""
+MANY_ROWS = 50_000
+"""In more rows, up to so many, groups of more rows are tried where a larger group need not hold: it
+takes some seconds."""
+USUAL = (5, 7, 10, 15, 25, 50, 100, 200)
+"""So many rows each, as policies usually ask for."""
+MISSES, MANY_MISSES = 2, 3
+"""Elsewhere, until so many in a row are no better: in a small table, and in a larger one."""
 FIGURES = tuple(
     float(one)
     for one in np.concatenate([np.arange(1, 20) / 20, np.arange(4, 12) / 4, [3, 4, 5, 6]])
@@ -49,13 +55,14 @@ def groupings(cells: Cells, requirement: Requirement, form: Form) -> Iterator[Fo
     yield requirement, best
     if cuts:
         yield from _partitioned(cells, requirement)
-    if not requirement.columns or cells.n_rows > FEW_ROWS:
+    if not requirement.columns or cells.n_rows > (MANY_ROWS if cuts else FEW_ROWS):
         return
     every = cuts and cells.n_rows <= TINY_ROWS
+    most = MISSES if cells.n_rows <= FEW_ROWS else MANY_MISSES
     for ladder in stronger(requirement, cells.n_rows):
         misses = 0
         for one in ladder:
-            if misses == MISSES and not every:
+            if misses == most and not every:
                 break
             misses += 1
             try:
@@ -81,9 +88,10 @@ def stronger(requirement: Requirement, n_rows: int) -> Iterator[Iterator[Require
     """Requirements that are harder and harder: in the rows of a group, and in the figure of each model
     that need not hold for a larger group."""
     models = requirement.models
+    few = n_rows <= FEW_ROWS
 
     def with_rows() -> Iterator[Requirement]:
-        for size in sizes_from(requirement.min_rows):
+        for size in sizes_from(requirement.min_rows) if few else USUAL:
             if 2 * size > n_rows:
                 return
             if size > requirement.min_rows:
@@ -97,6 +105,8 @@ def stronger(requirement: Requirement, n_rows: int) -> Iterator[Iterator[Require
                 yield replace(requirement, models=(*models[:i], changed, *models[i + 1 :]))
 
     yield with_rows()
+    if not few:
+        return
     for i, model in enumerate(models):
         if not model.holds_when_joined and not isinstance(model.figure, int):
             yield with_figure(i)
