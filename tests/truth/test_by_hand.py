@@ -20,6 +20,7 @@ from shoal.engines.truth import (
     without_nan,
 )
 from shoal.errors import VerificationFailed
+from shoal.hierarchy.mask import Mask
 from shoal.policy import Policy
 
 RAW = {
@@ -126,6 +127,7 @@ def test_rows_that_are_not_in_the_table() -> None:
 
 def test_rows_that_are_published_twice() -> None:
     assert fault(rows=[0, 0, 2, 2]) == "2 rows of the table are published more than once."
+    assert fault(rows=[0, 0, 2, 3]) == "1 rows of the table are published more than once."
 
 
 def first(n: int) -> dict[str, Any]:
@@ -156,6 +158,10 @@ def test_suppressed_rows_read_stars_everywhere() -> None:
         assert fault(shown, gone=[2, 3], **STARRED) == (
             f"suppressed rows are published in column '{name}'."
         )
+    missing = ALL_STARS | {"ill": ["flu", "cold", None, "*"]}
+    assert fault(missing, gone=[2, 3], **STARRED) == (
+        "suppressed rows are published in column 'ill'."
+    ), "nothing in place of a star says that there is nothing"
     assert fault(first(2), rows=[0, 1], gone=[2, 3], **STARRED) == (
         "2 rows of the table were lost."
     )
@@ -172,6 +178,18 @@ def test_stars_of_other_columns_need_stars_in_all_quasi_identifiers() -> None:
         "in column 'note' the value is not that of the row in 1"
     )
     assert fault(ALL_STARS, gone=[]).startswith("in column 'note'"), "nothing is starred there"
+
+
+def test_values_that_people_want_hidden_are_checked_elsewhere() -> None:
+    tree = {"tree": {"any": {"common": ["flu", "cold"]}}}
+    ill = {
+        "role": "sensitive",
+        "hierarchy": tree,
+        "preference": "wish",
+        "levels": {1: ["flu", "cold"]},
+    }
+    wishes: dict[str, Any] = {"columns": COLUMNS | {"ill": ill, "wish": "preference"}}
+    assert fault({"ill": ["common", "cold", None, "*"]}, **wishes) == ""
 
 
 def test_columns_of_one_cell_too_few() -> None:
@@ -195,6 +213,10 @@ def test_uniform_labels_do_not_overlap() -> None:
         "in 4 of 4 rows, the first of them row 1 of the release."
     )
     assert fault(plain | {"age": shared}) == "", "others may"
+    beside = {"age": ["*", "*", "[35~48]", "[35~48]"]}
+    assert fault(beside, columns=UNIFORM).startswith("in column 'age'"), "only its age is a star"
+    hidden = {"town": ["*", "*", "Ath", "Mons"]}
+    assert fault(beside | hidden, columns=UNIFORM) == "", "all that was grouped with it is"
 
 
 STATISTICS = COLUMNS | {"age": {"role": "quasi", "kind": "ordered", "labels": "midpoint"}}
@@ -207,6 +229,23 @@ def test_statistics_are_those_of_their_class() -> None:
     assert fault(good | {"age": ["28", "28", "41", "41"]}, columns=STATISTICS) == (
         "in column 'age' the value is not the midpoint of its class in 2 of 4 rows, the first of them "
         "row 3 of the release."
+    )
+
+
+def test_statistics_of_columns_that_were_grouped_apart() -> None:
+    apart: dict[str, Any] = {"columns": STATISTICS, "grouped": (("age",), ("town",))}
+    assert fault({"age": ["28", "28", "42", "42"]}, **apart) == ""
+    assert fault({"age": ["28", "28", "41", "41"]}, **apart).startswith("in column 'age'")
+
+
+def test_statistics_of_codes_for_a_missing_value() -> None:
+    """The ages 34 and 35 stand for missing ones: there is nothing between them."""
+    column = {"role": "quasi", "kind": "ordered", "labels": "midpoint", "missing": ["34", "35"]}
+    coded: dict[str, Any] = {"columns": COLUMNS | {"age": column}}
+    towns = ["Ath", "*", "*", "Mons"]
+    assert fault({"age": ["21", None, None, "48"], "town": towns}, **coded) == ""
+    assert fault({"age": ["21", "35", "35", "48"], "town": towns}, **coded).startswith(
+        "in column 'age' the value is not the midpoint of its class in 2 of 4 rows"
     )
 
 
@@ -223,6 +262,8 @@ def covered(labels: list[str | None], values: list[str | None], spec: ColumnSpec
 
 
 ORDERED, UNORDERED = ColumnSpec(kind="ordered"), ColumnSpec(kind="unordered")
+LISTED = ColumnSpec(kind="ordered", order=("1", "10", "2"))
+MASKED = ColumnSpec(hierarchy=Mask("right"))
 
 
 @pytest.mark.parametrize(
@@ -256,7 +297,14 @@ ORDERED, UNORDERED = ColumnSpec(kind="ordered"), ColumnSpec(kind="unordered")
         ("{a, <missing>}", "b", UNORDERED, False),
         (r"{a\, b, c}", "a, b", UNORDERED, True),
         (r"{a\, b, c}", "b", UNORDERED, False),
+        ("{ab, c}", "b", UNORDERED, False),
+        ("{a, bc}", "b", UNORDERED, False),
         ("[7~9]", "8", UNORDERED, False),
+        ("[1~10]", "10", LISTED, True),
+        ("[1~10]", "2", LISTED, False),
+        ("[1~2]", "10", LISTED, True),
+        ("5*", "51", MASKED, True),
+        ("[1~9]", "5", MASKED, False),
         (r"a\*", "a*", UNORDERED, True),
         ("a", "b", UNORDERED, False),
     ],
@@ -264,6 +312,28 @@ ORDERED, UNORDERED = ColumnSpec(kind="ordered"), ColumnSpec(kind="unordered")
 def test_a_label_and_a_value(label: str, value: str, spec: ColumnSpec, covers: bool) -> None:
     assert covered([label], [value], spec) == [covers]
     assert covered(["*", label, "*"], ["1", value, None], spec) == [True, covers, True]
+
+
+def test_members_of_one_set_are_not_those_of_another() -> None:
+    labels: list[str | None] = ["{a, b}", "{a, b}", "{c, d}", "{c, d}", "{a, b}"]
+    values: list[str | None] = ["a", "b", "c", "d", "d"]
+    assert covered(labels, values, UNORDERED) == [True, True, True, True, False]
+
+
+def test_a_missing_label_among_the_codes() -> None:
+    """A dictionary may have an entry for it: it is no star."""
+    labels = pa.DictionaryArray.from_arrays(
+        pa.array([0, 0, 1], pa.int32()), pa.array([None, "*"], pa.string())
+    )
+    found = uncovered("x", labels, coded_texts(pa.array(["7", None, "7"])), ORDERED)
+    assert found is not None
+    assert found.tolist() == [True, False, False]
+
+
+def test_codes_of_missing_values_do_not_decide_how_labels_are_read() -> None:
+    """Without them all values are numbers, and the labels are ranges as others write them."""
+    spec = ColumnSpec(missing=("?",))
+    assert covered(["30-39", "30-39", None], ["35", "45", "?"], spec) == [True, False, True]
 
 
 def test_codes_of_missing_values() -> None:
@@ -284,6 +354,10 @@ def test_how_the_policy_reads_values() -> None:
     dates = ColumnSpec(kind="ordered", reading=ValueReading(dates="%d.%m.%Y"))
     label = "[2020-01-01~2020-12-31]"
     assert covered([label, label], ["05.06.2020", "05.06.2021"], dates) == [True, False]
+    months: list[str | None] = ["[2020-05-01~2020-05-31]", "[2020-06-01~2020-06-30]"]
+    for form, expected in (("%d/%m/%Y", [False, True]), ("%m/%d/%Y", [True, False])):
+        spec = ColumnSpec(kind="ordered", reading=ValueReading(dates=form))
+        assert covered(months, ["05/06/2020"] * 2, spec) == expected
 
 
 def overlap(labels: list[str | None], values: list[str], spec: ColumnSpec, *hidden: int) -> Any:
@@ -306,6 +380,7 @@ def test_labels_over_the_same_value() -> None:
     assert overlap(["[1~2]", "[2~4]"], values, ORDERED) == [0, 1]
     assert overlap(["[1~2]", "[2~4]", "[1~2]"], values, ORDERED, 2) == [0, 1]
     assert overlap(["[1~2]", "[2~4]"], values, ORDERED, 0) is None
+    assert overlap(["[1~1]", "[2~3]", "[3~4]"], values, ORDERED) == [1, 2]
     assert overlap(["[1~2]", "[1.5~4]"], ["1", "4"], ORDERED) is None, "no value is under both"
     assert overlap(["[3~4]", "4"], values, ORDERED) == [0, 1]
     assert overlap(["[1~3]", "4"], values, ORDERED) is None
@@ -362,6 +437,27 @@ def test_cells_of_rows_in_another_order(published: pa.Array, raw: pa.Array) -> N
     assert found.tolist() == [False, True, True]
 
 
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("us"), pa.duration("us")])
+def test_numbers_are_no_times(kind: pa.DataType) -> None:
+    """They are the same inside."""
+    found = different(pa.array([5, None]), pa.array([5, None], kind), np.arange(2))
+    assert found is not None
+    assert found.tolist() == [True, False]
+
+
+def test_codes_of_other_types() -> None:
+    def coded(codes: list[int | None]) -> pa.Array:
+        return pa.DictionaryArray.from_arrays(pa.array(codes, pa.uint8()), pa.array(["a", "b"]))
+
+    published, raw = coded([0, 1, None]), coded([1, 0, None])
+    assert different(published, raw, np.array([1, 0, 2])) is None
+    found = different(published, raw, np.arange(3))
+    assert found is not None
+    assert found.tolist() == [True, True, False]
+    whole, floats = pa.array([1, 2]).dictionary_encode(), pa.array([1.0, 2.0]).dictionary_encode()
+    assert different(whole, floats, np.arange(2)) is None
+
+
 def test_pairs_are_found_in_three_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """By flags, by hashes and by bits."""
     labels, values = ["[1~2]", "[1~2]", "{1, 5}", "{3, 4}"], ["1", "3", "5", "4"]
@@ -411,6 +507,26 @@ def test_tables_of_anatomy() -> None:
     assert not anatomy_holds(
         [1, 1, 2, 2], group=[1, 1, 2], values=["cold", "flu", "flu"], count=[1] * 3
     )
+    for count in ([2, 1, 1], [1, 2, 1]):  # what is missing in one group as a value of another
+        lie: dict[str, Any] = {"group": [1, 1, 2], "values": ["cold", "flu", "flu"], "count": count}
+        assert not anatomy_holds([1, 1, 2, 2], **lie)
     both = {"group": [1, 1, 2, 2, 2], "values": ["cold", "flu", "flu", None, ""]}
     assert anatomy_holds([1, 1, 2, 2], **both, count=[1, 1, 1, 1, 0])
     assert not anatomy_holds([1, 1, 2, 2], **both, count=[1, 1, 1, 1, 1])
+
+
+def test_tables_of_anatomy_beside_a_text_of_two_gigabytes() -> None:
+    """Of a row that is suppressed. It is all zeros that nobody reads, so it takes no memory."""
+    ends = np.append([0], 2**31 + np.array([0, 3, 7]))
+    texts = np.zeros(2**31 + 7, np.uint8)
+    texts[2**31 :] = np.frombuffer(b"flucold", np.uint8)
+    raw = pa.LargeStringArray.from_buffers(3, pa.py_buffer(ends), pa.py_buffer(texts))
+    policy = Policy.load(
+        {"columns": COLUMNS, "constraints": [{"l": 2, "of": "ill"}], "publish": "anatomy"}
+    )
+    claim, groups = Claim(np.array([1, 2]), 3, np.array([0])), np.array([1, 1])
+    counted = np.array([1, 1]), pa.array(["cold", "flu"]), np.array([1, 1])
+    require_anatomy(policy, claim, groups, lambda _: counted, lambda _: raw)
+    doubled = np.array([1, 1]), pa.array(["cold", "flu"]), np.array([1, 2])
+    with pytest.raises(VerificationFailed):
+        require_anatomy(policy, claim, groups, lambda _: doubled, lambda _: raw)

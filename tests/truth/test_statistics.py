@@ -58,11 +58,18 @@ def untrue(
         ("mean", ["10", "11"], "11", ["10"]),  # 10.5, rounded up
         ("mean", ["10", "10", "11"], "10", ["11"]),  # 10.33
         ("mean", ["10", "11", "11"], "11", ["10"]),  # 10.67
+        ("mean", ["10"] * 9 + ["20"], "11", ["12"]),
         ("median", ["10", "30", "11"], "11", ["10", "17"]),
         ("median", ["10", "30", "11", "14"], "13", ["12", "11"]),  # 12.5
         ("median", ["10", "10", "10", "99"], "10", ["11", "55"]),
         ("mode", ["10", "10", "11"], "10", ["11", "12"]),
         ("midpoint", ["2020-01-01", "2020-01-03"], "2020-01-02", ["2020-01-01"]),
+        (
+            "midpoint",
+            ["2020-01-01", "2020-01-04"],
+            "2020-01-03",  # half of a day later than the middle
+            ["2020-01-02", "2020-01-02T12:00:00"],
+        ),
         ("midpoint", ["7", "7"], "7", ["8"]),
     ],
 )
@@ -89,6 +96,10 @@ def test_each_class_by_itself() -> None:
     assert untrue("midpoint", ["25"] * 4, values, ["a", "b", "a", "b"]) == [0, 1, 2, 3]
     assert untrue("midpoint", ["15", "35", "15", "35"], values, ["a", "b", "a", "b"]) == []
     assert untrue("midpoint", ["25"] * 4, values, ["a", "b", "b", "a"]) == []
+    # three classes: those of the last two differ in both columns
+    labels: list[str | None] = ["5", "5", "5", "35", "35"]
+    assert untrue("midpoint", labels, ["5", "0", "10", "30", "40"], ["a", *"bbaa"]) == []
+    assert untrue("midpoint", labels, ["5", "0", "30", "10", "40"], ["a", *"bbaa"]) == [1, 2, 3, 4]
 
 
 def test_a_star_says_nothing() -> None:
@@ -116,6 +127,7 @@ def test_values_in_a_list() -> None:
     assert untrue("mode", ["Wavre"] * 3, ["Wavre", "Mons", "Wavre"], **options) == []
     assert untrue("median", ["Huy"], ["Huy"], **options) == []
     assert untrue("median", ["Rome"], ["Huy"], **options) == [0]
+    assert untrue("median", ["Ath"] * 2, [None, "Ath"], **options) == [0, 1], "one is missing"
 
 
 def test_values_without_order() -> None:
@@ -123,6 +135,7 @@ def test_values_without_order() -> None:
     assert untrue("mode", ["10"] * 3, ["10", "10", "9"], **options) == []
     assert untrue("mode", ["10.0"] * 3, ["10", "10", "9"], **options) == [0, 1, 2]
     assert untrue("mode", [r"a\*"] * 3, ["a*", "a*", "b"], **options) == []
+    assert untrue("mode", [""] * 3, ["", "", "a"], **options) == [], "an empty text is a value here"
 
 
 def test_everybody_counts_once() -> None:
