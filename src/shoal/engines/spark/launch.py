@@ -34,8 +34,8 @@ LATE_COMPILATION = (
     "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
     "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
 )
-"""Java's best compiler works on what has run ten times as often as usual: it takes a fifth of the CPU
-time of a short run, and most of what it compiles there is used no more."""
+"""Java's best compiler works on what has run ten times as often as usual: a run of a
+million rows took 46 CPU seconds in place of 61 (one run of each)."""
 MIN_MEMORY, MAX_MEMORY = 1024, 8192
 """Megabytes. The least is Spark's default, too little for tens of millions of rows."""
 
