@@ -68,7 +68,10 @@ def test_examples_are_common_values_of_the_column_and_ways_fit_it() -> None:
     assert set(fitting(codes, "right")) == {"sets", "right", "left"}
     words = values_of({"Paris": 30, "Huy": 20, "Ath": 2})
     assert example(ways["sets"], words) == "Paris → {Huy, Paris}"
-    assert set(fitting(words, "")) == {"sets", "right", "left"}
+    assert set(fitting(words, "")) == {"sets"}  # hiding letters of words leaves the words
+    assert example(ways["steps"], words) == "for numbers"
+    places = values_of({"FR-75": 30, "BE-10": 20})
+    assert set(fitting(places, "")) == {"sets", "right", "left"}
     money = values_of({str(1000 * i): 12 if i != 7 else 90 for i in range(1, 200)})
     assert example(ways["steps"], money) == "5000 → [0-10000) → [0-20000)"
     assert set(fitting(money, "")) == {"ranges", "steps"}

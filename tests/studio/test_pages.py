@@ -156,7 +156,7 @@ def an_edit_of_the_text_moves_the_picture(page: Any, sample: "api.SamplePaths") 
 
 
 def a_preset_brings_its_guarantee(page: Any, sample: "api.SamplePaths") -> None:
-    page.click("text=Does an authority tell you what to hold?")
+    page.click("text=Must you follow the rules of an authority?")
     page.click("[data-preset=cell-size-11]")
     page.wait_for_selector("#last-step:has-text('preset cell-size-11')")
     page.wait_for_selector("[data-found='k:']:text-is('11')")
@@ -289,7 +289,7 @@ def the_release_is_verified_by_the_command_line(page: Any, sample: "api.SamplePa
     require_verified(folder / "hospital-release.csv", sample.policy)
     assert "erified" in open_report(page)
     # a table of a database; that its address is missing is said when it is written, not before
-    page.click(".q-select:has-text('Form')")
+    page.click(".q-select:has-text('Format')")
     page.click(".q-menu .q-item:has-text('Database table')")
     page.wait_for_selector("input[aria-label='Address of the table']")
     assert page.locator("#screen .is-bad").count() == 0
@@ -297,14 +297,15 @@ def the_release_is_verified_by_the_command_line(page: Any, sample: "api.SamplePa
     page.wait_for_selector("#screen .is-bad:has-text('is missing')")
     address = "hospital.duckdb?table=published"
     page.fill("input[aria-label='Address of the table']", address)
-    page.click("#screen >> text=A report for whoever approves it")  # that of the file stays
+    for report in ("whoever approves it", "those who get it"):  # those of the file stay
+        page.click(f"#screen >> text=A report for {report}")
     command = "#screen pre:has-text('hospital.duckdb?table=published')"
     page.wait_for_selector(command, state="attached")  # it is folded
     page.click("#write-release")
     page.wait_for_selector("#written")
     page.wait_for_selector(f"[data-table$='{address}']")
     require_verified(folder / address, sample.policy)
-    page.click(".q-select:has-text('Form')")
+    page.click(".q-select:has-text('Format')")
     page.click(".q-menu .q-item:has-text('CSV')")
     # a name that is taken: nothing is replaced unasked
     before = (folder / "hospital-release.csv").read_bytes()

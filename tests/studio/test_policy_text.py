@@ -153,3 +153,26 @@ def test_what_is_no_yaml_is_a_mistake_of_the_policy() -> None:
     for text in ("a: [", "- a\n", "text\n"):
         with pytest.raises(PolicyError):
             changed(text, lambda _: None)
+
+
+def test_what_a_draft_says_of_a_figure_follows_it() -> None:
+    text = (
+        "columns: {a: quasi, b: sensitive}\n"
+        "constraints:\n"
+        "  - {k: 5}           # anyone who looks for a person finds at least 5 people\n"
+        "  - {l: 3, of: b}    # at least 3 different values in every group (3 values)\n"
+        "\n"
+        "# how groups are formed\n"
+        "method: auto\n"
+    )
+    k, of_b = constraints_in(text)
+    said = changed(text, with_figure(k, 11))
+    assert "- {k: 11}          # anyone who looks for a person finds at least 11 people\n" in said
+    assert "at least 3 different values in every group (3 values)" in said
+    said = changed(text, with_figure(of_b, 2))
+    assert "at least 2 different values in every group (3 values)" in said
+    assert "at least 5 people" in said
+    said = changed(text, with_constraint({"l": 2, "of": "a"}))
+    assert said.endswith("(3 values)\n  - {l: 2, of: a}\n\n# how groups are formed\nmethod: auto\n")
+    plain = changed("columns: {a: quasi}\nconstraints: [{k: 5}]\n", with_constraint({"l": 2}))
+    assert plain.endswith("constraints: [{k: 5}, {l: 2}]\n")

@@ -25,6 +25,7 @@ def test_likely_codes_for_missing_values_are_answered_by_a_press(tmp_path: Path)
         table.release(api.read_policy(POLICY))
     offered = remedies(str(raised.value))
     assert [one.label for one in offered] == ["-9 means missing", "It is a real value"]
+    assert explained(str(raised.value)).asks  # a question, not a failure
     said = explained(str(raised.value)).words
     assert said == "income reads -9 in some rows. Does that stand for a missing value?"
     for one, written in zip(offered, ("missing: [-9]", "missing: []"), strict=True):

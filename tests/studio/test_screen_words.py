@@ -14,7 +14,7 @@ from shoal.studio.constraints import ConstraintText
 from shoal.studio.figures import ColumnFigures, Figures
 from shoal.studio.live_panel import limits_words
 from shoal.studio.prices import _change, is_better
-from shoal.studio.screens.coarsen import outcome_words
+from shoal.studio.screens.coarsen import in_years, outcome_words
 from shoal.studio.screens.compare import verdict, worst_pair
 from shoal.studio.screens.open_table import evidence_words
 from shoal.studio.screens.protect import _other_guarantee
@@ -38,9 +38,15 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
 
 def test_hidden_values_are_not_called_coarser() -> None:
     found = ColumnFigures(0.9, 0.0, 0.91, "16 wide")
-    words = "In the release: 0 % exact; 9 % coarser, typically 16 wide; 91 % not told (*)"
+    words = "In the release: 0 % exact; 9 % coarser, typically 16 wide; 91 % hidden (*)"
     assert outcome_words(found) == words
     assert outcome_words(ColumnFigures(0, 1, 0, "")) == "In the release: 100 % exact"
+
+
+def test_many_days_are_years() -> None:
+    assert in_years("3,650 days wide, one of 3") == "10 years wide, one of 3"
+    assert in_years("366 days wide") == "366 days wide"
+    assert in_years("one of 3") == "one of 3"
 
 
 def test_a_candidate_that_beats_the_policy_is_named(figures: Figures) -> None:
@@ -117,6 +123,8 @@ def test_how_many_rows_people_have() -> None:
     more = replace(one, several=((2, 200), (7, 3)))
     assert evidence_words(more) == f"{words}; 203 of them have several rows, at most 7."
     assert evidence_words(replace(one, several=())) == f"{words}: each has one row."
+    everyone = replace(one, several=((2, one.people),))
+    assert evidence_words(everyone) == f"{words}: each has two rows."
 
 
 def test_mistakes_of_controls_name_no_line() -> None:

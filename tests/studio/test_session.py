@@ -184,6 +184,8 @@ def test_what_was_looked_at_ahead_or_undone_is_not_computed_again(
         assert session.workspace is not None
         one = constraints_in(session.workspace.text)[0]
         session.preview(with_figure(one, 9))
+        assert session.live.trying  # at once, not only when the figures are there
+        assert not session.may_be_written
         while session.live.preview is None:
             await asyncio.sleep(0.01)
         assert await steps_of(lambda: set_k(session, 9)) == set()

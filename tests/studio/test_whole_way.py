@@ -69,7 +69,7 @@ def what_one_person_is(page: Any, folder: Path) -> None:
     page.click("text=A person may have several rows")  # the proposed column is taken at once
     page.wait_for_selector("[data-answer=patient]")
     page.wait_for_selector(
-        "#evidence:has-text('240 rows, 120 different patient; 120 of them have two')"
+        "#evidence:has-text('240 rows, 120 different patient: each has two rows')"
     )
     page.wait_for_selector(".table-name:has-text('120 people, 240 rows')")
     policy = (folder / "shoal-studio" / "visits.policy.yaml").read_text(encoding="utf-8")

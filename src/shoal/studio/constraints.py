@@ -1,9 +1,11 @@
 """The constraints of a policy as its text has them, and the changes that controls make to them."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.tokens import CommentToken
 
 from shoal.studio.policy_text import Change, flow_list, flow_map, parse, scalar
 from shoal.studio.words import figure_text
@@ -46,7 +48,12 @@ def with_figure(one: ConstraintText, figure: float) -> Change:
     """Set the figure of a constraint."""
 
     def change(policy: CommentedMap) -> None:
-        policy["constraints"][one.index][one.model] = scalar(_number(figure))
+        listed = policy["constraints"]
+        before, now = str(listed[one.index][one.model]), scalar(_number(figure))
+        listed[one.index][one.model] = now
+        for token in _notes(listed, one.index):  # `# .. finds at least 5 people` of a draft
+            told = rf"\b(at least|more than) {re.escape(before)}(?![\d.]*\d)"
+            token.value = re.sub(told, rf"\g<1> {now}", token.value)
 
     return change
 
@@ -73,9 +80,27 @@ def with_constraint(entry: dict[str, Any]) -> Change:
     def change(policy: CommentedMap) -> None:
         if policy.get("constraints") is None:
             policy["constraints"] = flow_list([])
-        policy["constraints"].append(flow_map(entry))
+        listed = policy["constraints"]
+        listed.append(flow_map(entry))
+        last = len(listed) - 1
+        for token in _notes(listed, last - 1):  # lines between the list and the next key stay there
+            first, _, after = token.value.partition("\n")
+            if after:
+                token.value = f"{first}\n"
+                listed.ca.items[last] = [
+                    CommentToken(f"\n{after}", token.start_mark, None),
+                    None,
+                    None,
+                    None,
+                ]
 
     return change
+
+
+def _notes(listed: Any, index: int) -> list[CommentToken]:
+    """The comment behind an entry of a list, with the lines that follow it."""
+    found = listed.ca.items.get(index) if isinstance(listed, CommentedSeq) else None
+    return [one for one in (found or ())[:1] if isinstance(one, CommentToken)]
 
 
 def presets_in(text: str) -> list[str]:

@@ -165,8 +165,10 @@ def _in_short(session: Session) -> str:
 
 
 def _badge_class(session: Session) -> str:
-    if session.live.preview is not None:
+    if session.live.trying:
         return ""
+    if _asks(session):
+        return "waiting"
     known = {
         "verified": "verified",
         "failed": "failed",
@@ -177,18 +179,29 @@ def _badge_class(session: Session) -> str:
 
 
 def _mark(session: Session) -> str:
-    if session.live.preview is not None:
+    if session.live.trying:
         return "≈"
+    if _asks(session):
+        return "?"
     known = {"verified": "✓", "failed": "✕", "empty": "–", "waiting": "?", "unanswered": "?"}
     return known.get(session.state, "…")
 
 
+def _asks(session: Session) -> bool:
+    """Whether there is no release because of a question to the user."""
+    return session.live.state == "failed" and explained(session.live.error).asks
+
+
 def _badge_words(session: Session) -> tuple[str, str]:
     live = session.live
-    if live.preview is not None:
+    if live.trying:
+        if live.preview is None:
+            return "Trying it out", "Figures follow. Let go to check everything."
         rows = live.preview.sampled
         where = f"a sample of {rows:,} rows" if rows else "the table, not read back yet"
         return "Trying it out", f"On {where}. Let go to check everything."
+    if _asks(session):
+        return "One question first", "Only you can answer it. Then the release is checked."
     match session.state:
         case "verified":
             return (
@@ -251,7 +264,7 @@ def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
         badge.classes(replace=f"badge {_badge_class(session)}")
         mark.set_text(_mark(session))
         title.set_text(words)
-        title.props["data-state"] = state if live.preview is None else "trying"
+        title.props["data-state"] = "trying" if live.trying else state
         said.set_text(sub)
         stop.set_visibility(state == "checking")
         questions = session.questions if state in ("waiting", "unanswered") else {}
@@ -260,6 +273,7 @@ def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
             line.set_visibility(screen in questions)
         failure = explained(live.error)
         error.set_text(failure.words)
+        error.classes(replace=f"notice is-{'warn' if failure.asks else 'bad'}")
         error.set_visibility(bool(live.error))
         offered.clear()
         policy = "" if session.workspace is None else session.workspace.text
@@ -268,11 +282,14 @@ def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
             for one in steps:
                 button(one.label, partial(edit, session, one.step, one.change), "chip")
         again.set_visibility(
-            state == "failed" and session.policy is not None and failure.most is None
+            state == "failed"
+            and session.policy is not None
+            and failure.most is None
+            and not failure.asks
         )
 
     def show_step() -> None:
-        if session.live.state in ("checking", "opening") and session.live.preview is None:
+        if session.live.state in ("checking", "opening") and not session.live.trying:
             said.set_text(step_text(session.live.step))
 
     return show, show_step

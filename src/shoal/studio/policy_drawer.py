@@ -16,6 +16,7 @@ CHANGED = "What the last step changed"
 def policy_drawer(session: Session) -> Callable[[], None]:
     """Create the drawer; it follows the session by itself. Returns what opens and closes it."""
     shown = {"open": False, "changes": False}
+    editors: list[ui.codemirror] = []
 
     @ui.refreshable
     def body() -> None:
@@ -36,7 +37,8 @@ def policy_drawer(session: Session) -> Callable[[], None]:
         with box("div", f"drawer-body show-{side}"):
             with box("div", "stack text-side"):
                 editor = ui.codemirror(workspace.text, language="YAML", line_wrapping=True)
-                editor.theme = "vscodeDark" if session.dark else "githubLight"
+                editors[:] = [editor]
+                dress()
                 editor.classes("grow").style("min-height:0;flex:1")
                 mistake = text("", "small bad", "div")
 
@@ -64,6 +66,12 @@ def policy_drawer(session: Session) -> Callable[[], None]:
                     for mark, line in lines:
                         kind = {"+": "add", "-": "del"}.get(mark, "same")
                         text(f"{mark} {line}", kind)
+
+    def dress() -> None:
+        """Light or dark; both without green, which is kept for what was verified."""
+        for editor in editors:
+            if not editor.is_deleted:
+                editor.theme = "githubDark" if session.dark else "githubLight"
 
     def turn(changes: bool) -> None:
         shown["changes"] = changes
@@ -114,5 +122,5 @@ def policy_drawer(session: Session) -> Callable[[], None]:
     follow()
     session.policy_changed.subscribe(follow)
     session.table_changed.subscribe(follow)
-    session.look_changed.subscribe(body.refresh)
+    session.look_changed.subscribe(dress)  # what is being typed stays
     return toggle

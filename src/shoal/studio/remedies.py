@@ -75,6 +75,8 @@ class Failure:
     """The guarantee that cannot be met, and its column."""
     most: float | None = None
     """The strongest figure that could be."""
+    asks: bool = False
+    """Whether it is a question that only the user can answer."""
 
 
 def explained(error: str) -> Failure:
@@ -121,6 +123,7 @@ def explained(error: str) -> Failure:
         return Failure(
             f"{name} reads {codes} in some rows. Does that stand for a missing value?",
             f"{name}: {codes}?",
+            asks=True,
         )
     if found := LEFT_OUT.fullmatch(error):
         gone, whole, what = found["gone"], found["whole"], found["what"]

@@ -49,12 +49,19 @@ class Live:
     """Of the whole table, as of the last policy that was checked."""
     preview: Figures | None = None
     """Of a sample, while a control moves."""
+    moving: bool = False
+    """Whether a control moves, and no figures of a sample are there yet."""
     step: ProgressEvent | None = None
     """How far the check is."""
     error: str = ""
     """Why there is no release."""
     milliseconds: float = 0.0
     """From the last change of the policy to its figures."""
+
+    @property
+    def trying(self) -> bool:
+        """Whether the controls show another policy than the one that was checked."""
+        return self.moving or self.preview is not None
 
     @property
     def shown(self) -> Figures | None:
@@ -254,7 +261,7 @@ class Session:
     @property
     def may_be_written(self) -> bool:
         """Whether the release was verified, and no question is open."""
-        return self.state == "verified" and self.live.preview is None
+        return self.state == "verified" and not self.live.trying
 
     # -- changing
 
@@ -277,7 +284,7 @@ class Session:
         if self.workspace.edit(name, change):
             self._stepped(likely)
         else:
-            self.live.preview = None
+            self.live.preview, self.live.moving = None, False
             self.live_changed.emit()
 
     def replace(self, name: str, text: str) -> None:
@@ -305,6 +312,9 @@ class Session:
         if self.workspace is None:
             return
         self._wanted_preview = change
+        if not self.live.trying:  # at once: what was verified is another policy
+            self.live.moving = True
+            self.live_changed.emit()
         if self._preview is None or self._preview.done():
             self._preview = self.spawn(self._follow())
 
@@ -319,7 +329,7 @@ class Session:
                 figures = await self.sampler.call(tasks.sample_figures, self.policy_text(text))
                 if steps != self._steps:
                     continue  # the thumb was released meanwhile
-                self.live.preview = figures
+                self.live.preview, self.live.moving = figures, False
                 self.live_changed.emit()
                 # the thumb rests: perhaps it is released here
                 if self._wanted_preview is None and text != self._ahead_text:
@@ -357,7 +367,7 @@ class Session:
             return
         if again or workspace.text != self._ahead_text:
             self._stop_ahead()
-        self.live.preview = None
+        self.live.preview, self.live.moving = None, False
         if workspace.undecided:
             self.live.state, self.live.error, self.live.figures = "waiting", "", None
             self.live_changed.emit()

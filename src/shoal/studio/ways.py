@@ -75,6 +75,8 @@ def fitting(found: ColumnValues, now: str) -> tuple[str, ...]:
             keys.add("sets")
         if _are_codes(common_values(found)):
             keys |= {"right", "left"}
+    elif _are_words(common_values(found)):
+        keys = {"sets"}  # words without their last letter say the same, or nothing
     else:
         keys = {"sets", "right", "left"}
     if now in ("right", "left"):  # codes, though they look like numbers
@@ -82,11 +84,26 @@ def fitting(found: ColumnValues, now: str) -> tuple[str, ...]:
     return tuple(way.key for way in WAYS if way.key in keys | {now})
 
 
-def example(way: Way, found: ColumnValues | None) -> str:
-    """What a way makes of a common value of the column."""
+PARTS = {"month": "{0}-03", "quarter": "{0}-Q1", "year": "{0}", "decade": "{1}s"}
+"""What becomes of the seventh of March."""
+FOR = {"ranges": "for numbers and dates", "steps": "for numbers", "dates": "for dates"}
+"""By way, the columns that it is for, where the values are others."""
+
+
+def parts_in(settings: dict[str, Any]) -> list[str] | None:
+    """The parts of dates that a column is made coarser by now."""
+    hierarchy = settings.get("hierarchy")
+    parts = hierarchy.get("date") if isinstance(hierarchy, dict) else None
+    return [str(part) for part in parts] if isinstance(parts, list) else None
+
+
+def example(way: Way, found: ColumnValues | None, parts: list[str] | None = None) -> str:
+    """What a way makes of a common value of the column; `parts`: those of dates in the policy."""
     if found is None:
         return way.example
     values, histogram = common_values(found), found.histogram
+    if way.key in FOR and histogram is None:
+        return FOR[way.key]
     if way.key in ("right", "left"):
         return " → ".join(masked(values[0], way.key)[:3]) if values else way.example
     if way.key == "sets":
@@ -98,9 +115,9 @@ def example(way: Way, found: ColumnValues | None) -> str:
     number = typical_number(histogram)
     if way.key == "dates" and histogram.of_years:
         year = int(number)
-        if "quarter" in parts_of_dates(histogram):
-            return f"{year}-03-07 → {year}-03 → {year}-Q1 → {year}"
-        return f"{year}-03-07 → {year}-03 → {year} → {year // 10 * 10}s"
+        known = [PARTS[one] for one in parts or parts_of_dates(histogram) if one in PARTS]
+        levels = [one.format(year, year // 10 * 10) for one in known]
+        return " → ".join([f"{year}-03-07", *levels])
     if way.key == "ranges":
         if histogram.of_years:
             year = int(number)
@@ -140,6 +157,10 @@ def masked(value: str, side: str) -> list[str]:
 def _step(number: float, width: float) -> str:
     start = floor(number / width) * width
     return f"[{written(start)}-{written(start + width)})"
+
+
+def _are_words(values: list[str]) -> bool:
+    return bool(values) and all(" " in value or value.isalpha() for value in values)
 
 
 def _are_codes(values: list[str]) -> bool:

@@ -240,6 +240,7 @@ def screen_words(message: str) -> str:
         ("plain column", "harmless column"),
         ("sensitive columns", "columns that must not be learnt"),
         ("suppressed", "left out"),
+        ("pass --encoding", "change “encoding” in the policy, under “read”"),
     ):
         message = message.replace(term, words)
     return message
@@ -367,9 +368,9 @@ LABELS = (
     ("[30-35)", "30 up to, but not including, 35"),
     ("[30~35]", "30 to 35, both included"),
     ("{France, Italy}", "one of these"),
-    ("021**", "begins with 021; the other characters are not told"),
+    ("021**", "begins with 021; the other characters are hidden"),
     ("90+, ≤18", "90 or more, 18 or less"),
-    ("*", "not told"),
+    ("*", "hidden"),
 )
 """How labels of a release are read."""
 

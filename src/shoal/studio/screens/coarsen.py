@@ -1,5 +1,6 @@
 """Coarsen: in which steps the values of a column grow coarser."""
 
+import re
 from functools import partial
 from math import ceil, floor
 from typing import Any
@@ -31,6 +32,7 @@ from shoal.studio.ways import (
     example,
     fitting,
     masked,
+    parts_in,
     parts_of_dates,
     written,
 )
@@ -39,6 +41,8 @@ from shoal.studio.workers import CallCancelledError
 
 MUCH_MORE = 0.15
 """A step that costs a column so much more of its information is pointed out."""
+MANY_DAYS = 700
+"""From so many days on, years are told."""
 LITTLE = 0.0005
 """A share below this is not told."""
 
@@ -80,7 +84,7 @@ class Coarsen(Screen):
         self._values_part = ui.refreshable(self._values)
         self._offers = ui.refreshable(self._proposal)
         self._examples_part = ui.refreshable(self._examples)
-        self._ends_words = ui.refreshable(self._say_ends)
+        self._ends_part = ui.refreshable(self._ends)
         self._labels_part = ui.refreshable(self._labels)
         self._jump_part = ui.refreshable(self._show_jump)
         with box("div", "stack-5") as all_parts:
@@ -157,7 +161,7 @@ class Coarsen(Screen):
         if name == self._chosen() and key == self._key(name):
             self._values_part.refresh()
             self._examples_part.refresh()
-            self._ends_words.refresh()
+            self._ends_part.refresh()
 
     def _choose(self, name: str) -> None:
         self.session.chosen_column = name
@@ -205,7 +209,7 @@ class Coarsen(Screen):
             if way == "steps":
                 self._intervals(name)
             elif way in ("", "ranges"):
-                self._ends(name)
+                self._ends_part()
 
     def _show_outcome(self) -> None:
         """What the release so far makes of the column."""
@@ -309,6 +313,8 @@ class Coarsen(Screen):
         fits = [way.key for way in WAYS]
         if found is not None and not self._every_way:
             fits = list(fitting(found, "sets" if now == "own" else now))
+        if now == "" and found is not None:  # what the values choose
+            now = "sets" if found.histogram is None else "ranges"
         for way in WAYS:
             if way.key not in fits:
                 continue
@@ -317,7 +323,10 @@ class Coarsen(Screen):
             made.props["aria-pressed"] = str(on).lower()
             with made:
                 text(way.title, "strong")
-                text(example(way, found), "tiny muted")
+                text(
+                    example(way, found, parts_in(self._settings(name)) if on else None),
+                    "tiny muted",
+                )
         if len(fits) < len(WAYS):
             button("Other ways …", self._show_every_way, "linklike small", id="other-ways")
 
@@ -370,12 +379,25 @@ class Coarsen(Screen):
 
             button("Use these steps", save)
 
-    def _ends(self, name: str) -> None:
+    def _ends(self) -> None:
+        """The lowest and the highest value that are published; categories have none."""
+        if (name := self._chosen()) is None:
+            return
         settings = self._settings(name)
+        counted = self._counted.get(self._key(name))
+        if (
+            isinstance(counted, ColumnValues)
+            and counted.histogram is None
+            and not {"kind", "bottom", "top"} & settings.keys()
+        ):
+            return
         with box("div", "bar"):
-            for key, label in (("bottom", "Lowest value named"), ("top", "Highest value named")):
+            for key, label in (
+                ("bottom", "Lowest value published"),
+                ("top", "Highest value published"),
+            ):
                 now = "" if settings.get(key) is None else str(settings[key])
-                field = ui.input(label, value=now).props("outlined dense").style("width:180px")
+                field = ui.input(label, value=now).props("outlined dense").style("width:210px")
 
                 def save(key: str = key, field: ui.input = field, now: str = now) -> None:
                     said = str(field.value or "").strip()
@@ -386,11 +408,6 @@ class Coarsen(Screen):
 
                 field.on("blur", save)
                 field.on("keydown.enter", save)
-        self._ends_words()
-
-    def _say_ends(self) -> None:
-        name = self._chosen()
-        counted = None if name is None else self._counted.get(self._key(name))
         histogram = counted.histogram if isinstance(counted, ColumnValues) else None
         such = "" if histogram is None or histogram.of_years else f", such as {beyond(histogram)}"
         text(
@@ -416,6 +433,9 @@ class Coarsen(Screen):
 
     def _numbers(self, name: str, found: Histogram, way: str) -> None:
         """A histogram with the cuts, or the ends, as handles below it."""
+        if found.of_years and len(found.rows) == 1 and found.width == 1:
+            text(f"All dates are in {written(found.low)}.", "small", "p", id="one-year")
+            return
         most = max(found.rows) or 1
         label = (
             f"How often values of {name} occur, from {written(found.low)} to {written(found.high)}"
@@ -556,16 +576,26 @@ class Coarsen(Screen):
 
 
 def outcome_words(known: ColumnFigures) -> str:
-    """What became of a column: how much of it is exact, coarser, and not told at all."""
+    """What became of a column: how much of it is exact, coarser, and hidden altogether."""
     words = [f"{percent(known.exact)} exact"]
     between = max(0.0, 1 - known.exact - known.hidden)
     if between >= LITTLE:
         tells = known.typical and known.typical != "partly hidden"
-        typical = f", typically {known.typical}" if tells else ""
+        typical = f", typically {in_years(known.typical)}" if tells else ""
         words.append(f"{percent(between)} coarser{typical}")
     if known.hidden >= LITTLE:
-        words.append(f"{percent(known.hidden)} not told (*)")
+        words.append(f"{percent(known.hidden)} hidden (*)")
     return f"In the release: {'; '.join(words)}"
+
+
+def in_years(typical: str) -> str:
+    """`10 years wide` for `3,650 days wide`: nobody counts in so many days."""
+
+    def said(found: "re.Match[str]") -> str:
+        days = int(found[1].replace(",", ""))
+        return found[0] if days < MANY_DAYS else f"{days / 365.2425:.0f} years wide"
+
+    return re.sub(r"([\d,]+) days wide", said, typical)
 
 
 def is_proposed(settings: dict[str, Any], proposal: dict[str, Any]) -> bool:

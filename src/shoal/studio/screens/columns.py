@@ -227,6 +227,7 @@ class Columns(Screen):
         if name == self.session.chosen_column:
             self._values, self._rare = values, rare
             self._values_part.refresh()
+            self._facts_part.refresh()
 
     def _card(self) -> None:
         name = self.session.chosen_column
@@ -252,6 +253,11 @@ class Columns(Screen):
                 rarer.props["open"] = True
             text("Rarer cases", "muted", "summary")
             with box("div", "stack").style("margin-top:8px"):
+                text(
+                    f"To leave a column out, choose “{ROLES['identifier'][0]}”: it is never published.",
+                    "tiny muted",
+                    "p",
+                )
                 for choice in RARE:
                     with box("div", "bar"):
                         self._choice(choice, role)
@@ -338,12 +344,16 @@ class Columns(Screen):
         found = next((one for one in self._inspection.columns if one.name == name), None)
         if found is None:
             return
+        distinct, missing = found.distinct, found.missing
+        if self._values is not None and self._values.missing > missing:
+            # codes such as NA were read as values; the policy says that they are none
+            distinct, missing = self._values.distinct, self._values.missing
         with box("div", "facts"):
-            self._fact("different values", spaced(found.distinct))
+            self._fact("different values", spaced(distinct))
             self._fact("the only one with its value", percent(found.unique_alone))
             if found.unique_caused is not None:
                 self._fact("found only thanks to it", percent(found.unique_caused))
-            self._fact("without a value", spaced(found.missing))
+            self._fact("without a value", spaced(missing))
             self._fact("read as", found.type)
         proposed = ROLES.get(found.role, (found.role, ""))[0].lower()
         because = found.reason.rstrip(".")
@@ -357,7 +367,8 @@ class Columns(Screen):
             words = f"There is no proposal: {because}."
         text(words, "small", "p")
         if found.role not in (role, "undecided") and found.role in (*CHOICES, *RARE):
-            text("Take the proposal", "quiet", "button", type="button", data_role=found.role)
+            with box("div", "bar"):
+                text("Take the proposal", "quiet", "button", type="button", data_role=found.role)
         if found.question:
             notice(found.question, "warn")
 
@@ -380,11 +391,8 @@ class Columns(Screen):
                     box("span", "fill").style(f"width:{100 * bar.rows / most:.1f}%")
                 text(spaced(bar.rows), "r")
         if values.hidden_rows:
-            what = (
-                "rows in ranges"
-                if values.ranges
-                else f"other values, in {values.hidden_rows:,} rows"
-            )
+            other = "other values" if values.bars else "values"
+            what = "rows in ranges" if values.ranges else f"{other}, in {values.hidden_rows:,} rows"
             count = values.hidden_rows if values.ranges else values.hidden_values
             with box("div", "bar small muted"):
                 text(

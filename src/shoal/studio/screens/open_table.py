@@ -26,6 +26,7 @@ from shoal.studio.screens.base import Screen
 from shoal.studio.security import LARGEST_UPLOAD
 from shoal.studio.session import Session
 from shoal.studio.tasks import RowsOfPeople, inspect_table, page_of_rows, rows_of_people
+from shoal.studio.words import screen_words
 from shoal.studio.workers import CallCancelledError
 
 SEPARATORS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "bar"}
@@ -232,7 +233,7 @@ class OpenTable(Screen):
             text(f"{session.table_name}: {rows:,} rows and {columns} columns.", "sentence", "p")
             text("This is how it was found. Correct what is wrong.", "why", "p")
             for warning in opened.warnings:
-                notice(warning, "warn")
+                notice(screen_words(warning), "warn")
             if self._inspection is None:
                 text("Looking at every column …", "small muted", "p", role="status")
             if session.is_text:
@@ -489,6 +490,8 @@ def evidence_words(found: RowsOfPeople) -> str:
         return f"{words}: each has one row."
     if len(found.several) == 1:
         (rows, people), *_ = found.several
+        if people == found.people:
+            return f"{words}: each has {NUMBERS.get(rows, rows)} rows."
         return f"{words}; {people:,} of them have {NUMBERS.get(rows, rows)} rows."
     more = sum(people for _, people in found.several)
     return f"{words}; {more:,} of them have several rows, at most {found.several[-1][0]:,}."

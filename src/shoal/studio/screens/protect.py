@@ -177,7 +177,7 @@ class Protect(Screen):
             if not chosen:
                 del details.props["open"]
             with box("summary"):
-                text("Does an authority tell you what to hold?", "strong")
+                text("Must you follow the rules of an authority?", "strong")
                 text(f" {len(chosen)} of {len(_preset_entries())} presets chosen", "muted small")
             text(
                 "A preset brings its figures and its checks, with their source. You can only be "
@@ -396,7 +396,7 @@ class Protect(Screen):
                 return
             self._computing.cancel()
         settled = self.session.live.state in ("verified", "failed")
-        if settled and self.session.policy is not None and self.session.live.preview is None:
+        if settled and self.session.policy is not None and not self.session.live.trying:
             self._computing = asyncio.get_running_loop().create_task(self._compute())
 
     async def _compute(self) -> None:

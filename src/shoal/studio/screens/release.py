@@ -158,7 +158,7 @@ class Release(Screen):
             ui.input("Name", value=self._name, on_change=set_name).props("outlined dense").style(
                 "flex:1;min-width:200px"
             )
-            ui.select(FORMS, value=self._form, label="Form", on_change=set_form).props(
+            ui.select(FORMS, value=self._form, label="Format", on_change=set_form).props(
                 "outlined dense options-dense"
             ).style("min-width:150px")
         with box("div", "stack") as address:
@@ -182,12 +182,14 @@ class Release(Screen):
 
         show_place()
         self._tick("_report", "A report for whoever approves it, with its certificate")
-        self._tick("_external", "A report for those who get it, which says nothing of your table")
+        self._tick(
+            "_external", "A report for those who get it, which says nothing about your table"
+        )
         if policy is not None and policy.person is not None:
             self._tick(
                 "_key",
-                "The private key: whose row is whose. People in this release can be counted again only "
-                "with it. Never publish it",
+                "The private key: whose row is whose. Only with it can the people of this release be "
+                "counted again. Never publish it",
             )
         if policy is not None and policy.seed is None:
             self._tick(
@@ -281,7 +283,7 @@ class Release(Screen):
             failure = explained(live.error)
             where, words = ("protect" if failure.short else "columns"), failure.words
         elif not self._all_confirmed():
-            text("Tick first that you know what is not covered.", "small warn", "p", id="refused")
+            text("First tick that you know what is not covered.", "small warn", "p", id="refused")
         if words:
             with box("div", "notice is-bad bar", id="refused", role="status"):
                 text(
