@@ -65,8 +65,10 @@ class RunSummary:
     notes: tuple[str, ...] = ()
     """What the method did that is good to know."""
     digest: str = ""
-    """With preferences, or where the frame of the release can be changed in place: the digest of the
-    verified rows, so that no others are written."""
+    """With preferences, or weights that are not published: the digest of the verified rows, so that no
+    others are written."""
+    content: str = ""
+    """Where the frame of the release can be changed in place: what shows that it was."""
     input_name: str | None = None
     """What the input is called, without its folders or its server; None for a frame."""
     output: Place | None = None
@@ -296,7 +298,7 @@ class Release(Result, Generic[FrameT]):
 
     @property
     def digest(self) -> str:
-        """With preferences, or where `table` can change in place: the digest of the verified rows."""
+        """With preferences, or weights that are not published: the digest of the verified rows."""
         return self.run.digest
 
     @property

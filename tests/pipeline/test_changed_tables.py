@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import shoal
@@ -53,6 +54,27 @@ def test_changed_rows_are_not_written(
     for external in (False, True):
         with pytest.raises(shoal.VerificationFailed, match="changed after the release was made"):
             release.report(tmp_path / "report.html", external=external)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("change", ["one cell", "a label", "a column"])
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_changed_rows_of_polars_are_not_written(tmp_path: Path, change: str) -> None:
+    roles: dict[str, Any] = {"quasi": "age", "sensitive": "ill", "plain": "visits"}
+    release = shoal.anonymize(pl.from_pandas(people()), **roles, k=3, l=2, seed=1)
+    release.write(tmp_path / "out.csv")
+    (tmp_path / "out.csv").unlink()
+    table = release.table
+    if change == "one cell":
+        table[3, "visits"] = 77
+    elif change == "a label":
+        table[(table["age"] == table["age"][0]).arg_true().to_list(), "age"] = "[900~901]"
+    else:
+        table.replace_column(table.get_column_index("visits"), table["visits"].reverse())
+    with pytest.raises(shoal.VerificationFailed, match="changed after the release was made"):
+        release.write(tmp_path / "out.csv")
+    with pytest.raises(shoal.VerificationFailed, match="changed after the release was made"):
+        release.report(tmp_path / "report.html")
     assert not list(tmp_path.iterdir())
 
 

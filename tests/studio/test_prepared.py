@@ -1,7 +1,9 @@
 """A prepared table gives the releases that a run gives, and encodes only when it must."""
 
 import os
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -101,16 +103,17 @@ def test_a_hierarchy_file_that_changed_with_its_size_and_time_kept(tmp_path: Pat
     assert prepared.encodings == 2
 
 
-@pytest.mark.parametrize("kind", ["pandas", "file"])
+@pytest.mark.parametrize("kind", ["pandas", "file", "database"])
 def test_a_population_that_changed_in_place(kind: str, tmp_path: Path) -> None:
     ages = pa.table({"age": [20, 21, 30, 31]})
     people = pd.DataFrame({"age": [20, 21, 30, 31] * 3})
-    file = tmp_path / "people.csv"
+    file, database = tmp_path / "people.csv", tmp_path / "people.sqlite"
+    address = f"sqlite:///{database}?table=people"
     policy = shoal.Policy.load(
         {
             "columns": {"age": "quasi"},
             "constraints": [{"k-map": 3}],
-            "population": people if kind == "pandas" else str(file),
+            "population": {"pandas": people, "file": str(file), "database": address}[kind],
             "seed": 1,
         }
     )
@@ -118,6 +121,11 @@ def test_a_population_that_changed_in_place(kind: str, tmp_path: Path) -> None:
     for values in ([20, 21, 30, 31] * 3, [50] * 8 + [20, 21, 30, 31]):
         people["age"] = values
         people.to_csv(file, index=False)
+        with closing(sqlite3.connect(database)) as opened:
+            opened.execute("DROP TABLE IF EXISTS people")
+            opened.execute("CREATE TABLE people (age INTEGER)")
+            opened.executemany("INSERT INTO people VALUES (?)", [(age,) for age in values])
+            opened.commit()
         os.utime(file, ns=(1, 1))
         release = prepared.release(policy, read_back=False)
         assert release.table.equals(shoal.anonymize(ages, policy).table)
@@ -180,6 +188,21 @@ def test_a_frame_that_is_changed_in_place_was_read_before(kind: type) -> None:
         array[...] = 7
     assert prepared.release(policy).table.equals(expected)
     assert prepared.release(policy.with_changes(seed=2)).rows == 4
+
+
+def test_arrays_under_a_table_of_arrow_may_change() -> None:
+    ages, wages = np.array([20, 20, 30, 30]), np.array([5.0, 6.0, 7.0, 8.0])
+    columns = {
+        "age": pa.Array.from_buffers(pa.int64(), 4, [None, pa.py_buffer(ages)]),
+        "wage": pa.Array.from_buffers(pa.float64(), 4, [None, pa.py_buffer(wages)]),
+    }
+    policy = shoal.Policy.load(
+        {"columns": {"age": "quasi", "wage": "plain"}, "constraints": [{"k": 2}], "seed": 1}
+    )
+    prepared = api.prepare(pa.table(columns))
+    expected = prepared.release(policy).table
+    ages[:], wages[:] = 70, 99
+    assert prepared.release(policy).table.equals(expected)
 
 
 def test_what_no_release_can_hold_is_known_before(sample: "api.SamplePaths") -> None:

@@ -96,6 +96,12 @@ class AnatomyRelease(ReleaseTable):
         """The digest of the table of people."""
         return self._people.fingerprint
 
+    @property
+    def content(self) -> str:
+        """What shows that the rows of some table were changed since."""
+        tables = (self._people, *self._sensitive.values())
+        return " ".join(table.content for table in tables)
+
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Some columns of the table of people, or all."""
         return self._people.read(columns)

@@ -231,6 +231,11 @@ class Engine(ABC):
         the rows."""
         return ""
 
+    @property
+    def content(self) -> str:
+        """Of a release whose frames can be changed in place: what shows that they were."""
+        return ""
+
 
 def require_same_rows(published: ReleaseTable, written: ReleaseTable) -> None:
     """Raise `VerificationFailed` unless a file has the rows that were verified: by their digest."""

@@ -82,6 +82,7 @@ from shoal.publish.microaggregation import STATISTICS, check_forms, labels_in_fo
 from shoal.publish.preferences import apply_preferences, published_hashes
 from shoal.threads import each
 from shoal.verification.anatomy import whole
+from shoal.verification.digest import content_of
 
 
 @dataclass(frozen=True)
@@ -668,12 +669,21 @@ class MemoryEngine(Engine):
 
     @property
     def digest(self) -> str:
-        """Of a release that was checked on original values or hidden weights, or whose frames can be
-        changed in place: the digest of the rows."""
+        """Of a release that was checked on original values or hidden weights: the digest of the rows."""
         behind = self._policy.preferences or self._policy.checks_hidden_weights
-        if not behind and all(map(is_immutable, self._tables)):
+        return self.published().digest if behind else ""
+
+    @property
+    def content(self) -> str:
+        """Of a release whose frames can be changed in place: what shows that they were."""
+        if all(isinstance(table, pa.Table) for table in self._tables):
             return ""
-        return self.published().digest
+        published, names = self._labelled.published, wrap(self._tables[0]).names
+        if not self._are_all(published):
+            return self.published().content
+        first, labels = wrap(self._tables[0]), published.labels  # coded, so faster
+        columns = [labels[n] if n in labels else first.column(n) for n in names]
+        return content_of(pa.table(columns, names))
 
     @property
     def mapping(self) -> LabelMapping | None:
@@ -744,8 +754,3 @@ def release_of_frames(
     if not sensitive:
         return rows
     return AnatomyRelease(rows, {name: MemoryRelease(wrap(one)) for name, one in sensitive.items()})
-
-
-def is_immutable(frame: Any) -> bool:
-    """Whether nobody can change the values of a frame."""
-    return isinstance(frame, pa.Table) or type(frame).__module__.split(".")[0] == "polars"

@@ -51,7 +51,7 @@ from shoal.verification.check import (
     check,
     strengths,
 )
-from shoal.verification.digest import Fingerprint, fingerprint, read_text
+from shoal.verification.digest import Fingerprint, content_of, fingerprint, read_text
 from shoal.verification.guesses import ClassGuesses, guesses_of
 from shoal.verification.meaning import Meaning, meaning_of, require_declared, with_meaning
 from shoal.verification.people import (
@@ -126,6 +126,11 @@ class ReleaseTable(ABC):
         """The digest of the rows, and of those of the tables of sensitive values."""
         tables = (self, *self.sensitive_tables.values())
         return " ".join(table.fingerprint.digest for table in tables)
+
+    @property
+    def content(self) -> str:
+        """Of rows in memory, what shows that they were changed since."""
+        return ""
 
     @abstractmethod
     def labels(self, name: str) -> "LabelCounts":
@@ -260,6 +265,11 @@ class MemoryRelease(ReleaseTable):
     def fingerprint(self) -> Fingerprint:
         """The digest of the rows, and some of them."""
         return fingerprint(self.read())
+
+    @property
+    def content(self) -> str:
+        """What shows that the rows were changed since."""
+        return content_of(self.read())
 
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""

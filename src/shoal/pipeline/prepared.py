@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.engines.files import LocalFiles, wrap
-from shoal.engines.memory import EncodedTable, MemoryEngine, is_immutable
+from shoal.engines.memory import EncodedTable, MemoryEngine
 from shoal.engines.population import population_of_policy
 from shoal.engines.sources import Source, refuse_folder, source_at
 from shoal.errors import Infeasible
@@ -215,14 +215,12 @@ class Prepared:
 
 
 def _arrow(frame: Any) -> pa.Table:
-    """The columns of a frame; a copy where it could be changed in place between two releases."""
-    if isinstance(frame, pa.Table):
-        return frame
-    table = wrap(frame)
-    columns = pa.table({name: table.column(name) for name in table.names})
-    if is_immutable(frame):
-        return columns
-    return pa.ipc.open_stream(_stream(columns)).read_all()
+    """A copy of the columns of a frame: it could be changed in place between two releases, and so could
+    the arrays of numpy that lie under a table of Arrow."""
+    if not isinstance(frame, pa.Table):
+        table = wrap(frame)
+        frame = pa.table({name: table.column(name) for name in table.names})
+    return pa.ipc.open_stream(_stream(frame)).read_all()
 
 
 def _stream(table: pa.Table) -> pa.Buffer:

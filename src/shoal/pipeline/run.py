@@ -441,7 +441,7 @@ def write_release(
 def require_as_made(release: Release[Any], rows: ReleaseTable) -> None:
     """Raise `VerificationFailed` where rows are known to be others than those that were verified, and
     compared with the input, when the release was made."""
-    if release.digest and release.digest != rows.digest:
+    if release.run.content and release.run.content != rows.content:
         raise VerificationFailed(
             "The release's table was changed after the release was made: it is not what was verified, "
             "and cannot be compared with the input again. Make the release again, and change a copy of "
@@ -627,6 +627,7 @@ def _release(
                 *anatomy_notes(policy, verdict.largest_share),
             ),
             digest=engine.digest,
+            content=engine.content,
             input_name=None if source is None else shown_name(source.place),
         ),
     )

@@ -28,6 +28,8 @@ MOMENT = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$"
 EXACT = Context(prec=10_000)
 PIECE = 250_000
 """Rows of an average piece, which is hashed by itself."""
+SEEDS = (1, 2)
+"""Of the hashes of rows that are summed: two words of 64 bits."""
 FEW = 10
 """So many rows are shown."""
 
@@ -44,6 +46,9 @@ def canonical(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
         column = _spelled(column)
     whole = one_chunk(column)
     kind = whole.type
+    if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
+        once = canonical(whole.dictionary)
+        return pa.DictionaryArray.from_arrays(once.indices.take(whole.indices), once.dictionary)
     if pa.types.is_float32(kind) or pa.types.is_float64(kind):
         whole = pc.add(whole, pa.scalar(0, kind))  # 0 and -0 are one
     elif not _are_different(kind):
@@ -139,6 +144,14 @@ def _moments(texts: pa.Array) -> pa.Array:
 def digest_of(rows: pa.Table) -> str:
     """A hash of column names and rows as they read in a file, in whatever order the rows are."""
     return fingerprint(rows).digest
+
+
+def content_of(rows: pa.Table) -> str:
+    """Sums of the hashes of the rows: they show that a frame was changed, in a third of the time of a
+    digest. Whoever wants to can find other rows with the same sums."""
+    n, texts = rows.num_rows, each(canonical, rows.columns, rows.num_rows)
+    sums = [int(hash_rows(n, (), texts, seed).sum(dtype=np.uint64)) for seed in SEEDS]
+    return json.dumps([rows.column_names, n, sums])
 
 
 @dataclass(frozen=True)
