@@ -32,11 +32,13 @@ from tests.examples import examples
             "HI\u3164V",
         ],
         ["é", "e\u0301", "É", "e\u034f\u0301", "e\u200d\u0301"],
-        ["lung  cancer", "Lung cancer", "lung\u00a0cancer"],
+        ["lung  cancer", "Lung cancer", "lung\u00a0cancer", "lung\u2800cancer\u2800"],
         ["50000", "50000.0", "+50000", "5e4", "5.0E+4", "050000", " 50000 ", "５００００"],
         ["0", "-0", "0.00", ".0", "0e9"],
         ["0.1", ".1", "0.10", "1e-1"],
-        ["1e400", "10e399"],
+        ["1e400", "10e399", "1" + "0" * 400, "1" + "0" * 400 + ".0"],
+        ["1e-401", "0." + "0" * 400 + "1"],
+        ["2e398", "2" + "0" * 398, "20e397"],
         ["-5", "\u22125", "-5.0", "－5"],
         ["12", "١٢", "१२"],
         ["5%", "5 %", "5.0%", " +5\u00a0% "],
@@ -158,3 +160,27 @@ def test_merged_codes_are_those_of_equal_texts_and_equal_codes(
         assert values == len(texts)
     else:
         assert (found.spellings, found.values, found.alone) == (len(texts), values, alone)
+
+
+def test_a_number_too_long_to_compute_with_is_a_text() -> None:
+    long = "7" * 1_000_001
+    assert fold_texts(pa.array([long, "7"])).to_pylist() == [long, "7"]
+
+
+@pytest.mark.parametrize("star", ["*", " *", "*\u200b", "＊", "\ufe61 ", "\u2800*"])
+def test_what_reads_as_a_star_is_no_value(star: str) -> None:
+    table = pa.table({"age": [20, 20, 30, 30], "ill": ["flu", star, "flu", "gout"]})
+    policy = {
+        "columns": {"age": "quasi", "ill": "sensitive"},
+        "constraints": [{"l": 2, "of": "ill"}],
+    }
+    with pytest.raises(shoal.InputError, match="suppressed"):
+        shoal.anonymize(table, policy)
+    found = shoal.verify(table, policy)
+    assert [finding.reached for finding in found] == [1]
+
+
+def test_a_code_is_likely_whatever_is_not_drawn_in_it() -> None:
+    table = pa.table({"age": [20, 20, 30, 30], "ill": ["flu", "NA" + "\u200b" * 30, "flu", "gout"]})
+    with pytest.raises(shoal.InputError, match="missing"):
+        shoal.anonymize(table, quasi="age", sensitive="ill", l=2)

@@ -35,7 +35,7 @@ from shoal.encoding.reading import (
     standard_texts,
 )
 from shoal.encoding.rules import Recoding
-from shoal.encoding.spelling import is_blank, merge_spellings
+from shoal.encoding.spelling import fold, is_blank, merge_spellings
 from shoal.encoding.values import (
     DATE_FORMATS,
     Tally,
@@ -51,6 +51,8 @@ from shoal.hierarchy.text import is_bytes, text_of
 from shoal.hierarchy.tree import with_missing
 
 ANY = "*"
+STAR_SIGNS = "[*\N{FULLWIDTH ASTERISK}\N{SMALL ASTERISK}]"
+"""One of them is in every text that reads `*`."""
 BOOLEANS = ("false", "true")
 NUMBERS = ValueReading("number")
 PLURALS = {"number": "numbers", "date": "dates", "text": "texts"}
@@ -194,8 +196,7 @@ def _not_declared(tally: Tally, spec: ColumnSpec) -> Bools:
 def _known(tally: Tally, spec: ColumnSpec) -> Bools:
     """(m,) whether each sensitive value is one: neither blank nor `*` nor a code for a missing one."""
     kept = _not_declared(tally, spec)
-    if (star := _star(tally)) >= 0:
-        kept[star] = False
+    kept[_stars(tally)] = False
     if _may_be_text(tally.values.type):
         kept &= ~_flags(is_blank(text_of(tally.values)))
     return kept
@@ -324,21 +325,24 @@ def _with_spellings(
 
 def check_no_star(tally: Tally) -> None:
     """Refuse a sensitive value that would be taken for a suppressed one in the release."""
-    star = _star(tally)
-    if star < 0:
+    stars = _stars(tally)
+    if not len(stars):
         return
-    rows = int(tally.counts[star])
+    rows = int(tally.counts[stars].sum())
     raise InputError(
         f"Column '{tally.name}' is sensitive and reads '{ANY}' in {rows:,} "
-        f"row{'s' if rows > 1 else ''}{tally.where(np.array([star]))}. In a release this means that "
+        f"row{'s' if rows > 1 else ''}{tally.where(stars)}. In a release this means that "
         "a value is suppressed, so the two could not be distinguished. Make it a missing value, or "
         "another word."
     )
 
 
-def _star(tally: Tally) -> int:
-    place: int = pc.index(text_of(tally.values), ANY).as_py()
-    return place
+def _stars(tally: Tally) -> Ints:
+    """The places of the values that read `*`: also with spaces around it, or in another width."""
+    texts = text_of(tally.values).cast(pa.string())
+    some = np.flatnonzero(_flags(pc.fill_null(pc.match_substring_regex(texts, STAR_SIGNS), False)))
+    found = [i for i in some.tolist() if fold(texts[i].as_py()) == ANY]
+    return np.array(found, np.int64)
 
 
 def _levels(tally: Tally, domain: Domain, levels: Mapping[str, int]) -> Codes:

@@ -71,7 +71,8 @@ def likely_codes(texts: pa.Array) -> list[str]:
     with a 9 has.
     """
     texts = texts.cast(pa.string())
-    short = texts.filter(pc.less_equal(pc.utf8_length(texts), LONGEST))
+    long = pc.and_(pc.greater(pc.utf8_length(texts), LONGEST), pc.string_is_ascii(texts))
+    short = texts.filter(pc.invert(long))  # others may have characters that are not drawn
     is_word = pc.is_in(fold_texts(short), pa.array([*sorted(TEXT_CODES), ""]))
     words = short.filter(is_word)
     others = texts.filter(pc.invert(pc.is_in(texts, words)))

@@ -8,7 +8,7 @@ import datetime
 import re
 import unicodedata
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Context, Decimal, Overflow
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,12 @@ IGNORABLE = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 """Characters beside those of category Cf that are not drawn: Unicode's Default_Ignorable_Code_Point."""
+BLANK_SIGNS = str.maketrans(
+    {"\N{BRAILLE PATTERN BLANK}": " ", "\N{MUSICAL SYMBOL NULL NOTEHEAD}": " "}
+)
+"""Signs that are drawn as nothing but a space."""
+LONG_NUMBER = 399
+"""Numbers of more characters may have a shorter form, with an exponent; see `_number`."""
 EXACT = Context(prec=20_000, Emax=999_999, Emin=-999_999)
 
 
@@ -46,6 +52,7 @@ def fold_texts(texts: pa.Array, numbers: bool = True) -> pa.Array:
     """
     texts = texts.cast(pa.string())
     settled = pc.match_substring_regex(texts, SETTLED_NUMBER)
+    settled = pc.and_(settled, pc.less_equal(pc.binary_length(texts), LONG_NUMBER))
     simple = pc.match_substring_regex(texts, SIMPLE)
     folded = pc.if_else(simple, pc.ascii_lower(texts), texts)
     others = np.flatnonzero(
@@ -80,7 +87,7 @@ def fold_characters(text: str) -> str:
         folded = "".join(c for c in folded if not is_invisible(c))
     folded = unicodedata.normalize("NFKC", folded)
     if not folded.isascii():
-        folded = "".join(map(in_ascii, folded))
+        folded = "".join(map(in_ascii, folded)).translate(BLANK_SIGNS)
     return " ".join(folded.split())
 
 
@@ -109,7 +116,10 @@ def is_blank(texts: pa.Array) -> pa.Array:
 
 
 def _number(text: str) -> str:
-    number = Decimal(text).normalize(EXACT)
+    try:
+        number = Decimal(text).normalize(EXACT)
+    except Overflow:  # longer than any number that is computed with
+        return text
     if not number:
         return "0"
     return f"{number:f}" if abs(number.adjusted()) < 400 else str(number)
