@@ -9,6 +9,7 @@ left to the other readers.
 Written are the bytes that the database would write.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -53,6 +54,8 @@ LARGE = 1 << 23
 """Bytes from which on it is worth while to load what this needs."""
 BLOCK = 1 << 22
 """Bytes that are read at a time, and the longest record."""
+SHORT = 4
+"""Bytes of a field and its separator, of which there is room for the numbers at a time."""
 FIRST_ROOM = 1 << 14
 """Fields for which there is room at first."""
 MOST_FIELDS = 1 << 20
@@ -189,7 +192,8 @@ class _Piece:
         self.fields, self.rows = _new_fields(self.coded), 0
         self.blocks: list[npt.NDArray[np.int16 | np.int32]] = []
         self.chunks: list[list[pa.Array]] = [[] for _ in range(self.coded, n)]
-        most = BLOCK // len(self.places) + 1
+        # fields have some bytes as a rule; where they are shorter there are several turns
+        most = BLOCK // (SHORT * len(self.places)) + 1
         room, sizes = np.empty((n, most), np.int32), np.empty((n - self.coded, most), np.int32)
         buffer = np.zeros(2 * BLOCK + 4 * WORD, np.uint8)
         left, todo = 0, self.end - self.begin
@@ -345,21 +349,44 @@ def _column(pieces: Sequence[_Piece], j: int, separator: str, quote: str) -> pa.
         if sum(chunk.nbytes for chunk in chunks) >= SMALL_OFFSETS:
             return None  # a column in one piece needs wider offsets
         return _unquoted(pa.chunked_array(chunks).combine_chunks(), quote)
-    chunks = []
     kind = _kind(len(pieces[0].places), sum(int(piece.fields.counts[j]) for piece in pieces))
+    codes, at = np.empty(sum(piece.rows for piece in pieces), kind), 0
+    every: pa.Array | None = None
     for piece in pieces:
         found = piece.texts(j, separator, quote)
         if found is None:
             return None
-        texts, apart = found
-        codes = pa.array(np.concatenate([block[j] for block in piece.blocks], dtype=kind))
-        if pc.min(codes).as_py() == -1:
-            codes = pc.if_else(pc.less(codes, 0), None, codes)
-        once = None if apart else texts.dictionary_encode()
-        if once is not None and len(once.dictionary) < len(texts):  # one with quotes, one without
-            codes, texts = once.indices.cast(codes.type).take(codes), once.dictionary
-        chunks.append(pa.DictionaryArray.from_arrays(codes, texts))
-    return one_chunk(pa.chunked_array(chunks))
+        texts, numbers = _merged(every, *found)
+        for block in piece.blocks:
+            some = block[j] if numbers is None else numbers[block[j]]
+            codes[at : at + len(some)] = some
+            at += len(some)
+        every = texts
+    indices = pa.array(codes)
+    if codes.min(initial=0) < 0:
+        indices = pc.if_else(pc.less(indices, 0), None, indices)
+    return pa.DictionaryArray.from_arrays(indices, every)
+
+
+def _merged(every: pa.Array | None, texts: pa.Array, apart: bool) -> tuple[pa.Array, Codes | None]:
+    """The texts so far, each once, with those of one more piece; and the numbers of these among them,
+    the last one that of a missing value; None where they keep theirs.
+
+    apart: whether these texts are different.
+    """
+    codes = np.arange(len(texts), dtype=np.int32)
+    changed = False
+    if not apart:
+        once = texts.dictionary_encode()
+        if len(once.dictionary) < len(texts):  # one with quotes, one without
+            codes, texts, changed = once.indices.to_numpy(), once.dictionary, True
+    if every is not None and not every.equals(texts):
+        at = pc.fill_null(pc.index_in(texts, every), -1).to_numpy(zero_copy_only=False)
+        new = at < 0
+        place = np.where(new, len(every) - 1 + np.cumsum(new), at).astype(np.int32)
+        codes, changed = place[codes], True
+        texts = pa.concat_arrays([every, texts.filter(pa.array(new))])
+    return texts, np.append(codes, np.int32(-1)) if changed else None
 
 
 def _kind(columns: int, numbers: int) -> type[np.int16 | np.int32]:
@@ -423,8 +450,9 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
     first = dict(zip(shared, places[:-1].tolist(), strict=True))
 
     at_once = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(columns)))
+    spare = deque[Words]()  # room that was written from: new memory must be cleared first
 
-    def block(begin: int) -> npt.NDArray[np.uint8]:
+    def block(begin: int) -> tuple[Words, int]:
         rows = min(at_once, table.num_rows - begin)
         numbers = np.empty((len(columns), rows), np.int32)
         alone: list[tuple[pa.Array, str]] = []
@@ -442,15 +470,21 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
         # room that suffices is known without looking at every field, unless some are very long
         most = rows * (longest + longest_own)
         size = most if most <= MOST_ROOM else size_of_rows(numbers, many[0], own[0])
-        out = np.empty(size // WORD + 1, np.uint64)
-        size = write_rows(numbers, *many, *own, out)
-        return out.view(np.uint8)[:size]
+        words = size // WORD + 1
+        try:
+            out = spare.popleft()
+        except IndexError:
+            out = np.empty(words, np.uint64)
+        if len(out) < words:
+            out = np.empty(words, np.uint64)
+        return out, write_rows(numbers, *many, *own, out)
 
     with path.open("ab", buffering=0) as stream:
-        for out in in_turn(block, range(0, table.num_rows, at_once)):
-            view = out.data
+        for out, size in in_turn(block, range(0, table.num_rows, at_once)):
+            view = out.view(np.uint8)[:size].data
             while len(view):
                 view = view[stream.write(view) :]
+            spare.append(out)
 
 
 def _fields(
