@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.domain import UNIT, Domain, Kind, units_of, with_missing_text
+from shoal.encoding.look_alikes import look_alikes
 from shoal.encoding.missing import code_list, is_declared, likely_codes
 from shoal.encoding.reading import (
     AS_FOUND,
@@ -313,6 +314,9 @@ def _with_spellings(
     merged, spellings = merge_spellings(
         texts, codes.astype(np.int32), known.counts, spec.reading.type != "text"
     )
+    alike = look_alikes(texts, merged, spec.reading.type != "text")
+    if alike is not None:
+        domain = replace(domain, look_alikes=alike)
     if spellings is None:
         return domain, codes
     if domain.levels is not None and (domain.levels[merged] != domain.levels[codes]).any():

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Codes, Floats, Ints
+from shoal.encoding.look_alikes import LookAlikes
 from shoal.encoding.reading import ValueReading
 from shoal.encoding.spelling import Spellings
 from shoal.errors import listed
@@ -73,6 +74,8 @@ class Domain:
     code, 1 being the least; 0 for the missing value."""
     spellings: Spellings | None = None
     """Sensitive columns only: what was merged, where spellings of one value share a code."""
+    look_alikes: LookAlikes | None = None
+    """Sensitive columns only: values that a reader does not tell apart, where there are any."""
     spelled_of: str | None = None
     """The sensitive column of which this one has every spelling as a value of its own."""
     undeclared: tuple[str, ...] = ()
@@ -86,6 +89,8 @@ class Domain:
     def warnings(self) -> list[str]:
         """What the publisher should know of the values of a sensitive column."""
         found = [] if self.spellings is None else self.spellings.warnings(self.name)
+        if self.look_alikes is not None:
+            found += self.look_alikes.warnings(self.name)
         if self.undeclared:
             codes = listed([repr(code) for code in self.undeclared])
             found.append(

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Floats, Ints
+from shoal.encoding.look_alikes import look_alikes
 from shoal.encoding.missing import is_missing, likely_codes
 from shoal.encoding.reading import (
     AS_FOUND,
@@ -414,6 +415,15 @@ def _numbers(values: pa.Array, taken: "Taken") -> pa.Array | None:
         return values
     found = read_ordered(values.cast(pa.string()), False, taken.written)
     return None if found is None else found.values
+
+
+def look_alike_warnings(column: Contents) -> list[str]:
+    """What is to be said of values that a reader does not tell apart."""
+    if column.values is None or not is_text(column.values.type):
+        return []
+    texts = text_of(column.values).cast(pa.string())
+    found = look_alikes(texts.filter(pa.array(~is_missing(texts, column.likely_missing))))
+    return [] if found is None else found.warnings(column.name)
 
 
 def numbers_of(column: Contents) -> Floats | None:

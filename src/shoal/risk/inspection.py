@@ -24,6 +24,7 @@ from shoal.risk.columns import (
     Suggestion,
     Treatment,
     Type,
+    look_alike_warnings,
     quasi_treatment,
     suggest,
 )
@@ -336,6 +337,8 @@ def inspection_of(
                 raise
             # people were only suspected, and their rows have different weights
             estimated, doubts = _estimated(rows_table, names, found, given_weight)
+    sensitive = [c for c, s in zip(contents, suggested, strict=True) if s.role == "sensitive"]
+    alike = [text for column in sensitive for text in look_alike_warnings(column)]
     return Inspection(
         rows=rows,
         columns=tuple(
@@ -369,7 +372,7 @@ def inspection_of(
         risk=risk.reidentification,
         population_uniques=risk.population_uniques,
         minimal_uniques=risk.minimal_uniques,
-        warnings=(*table.warnings, *doubted, *doubts),
+        warnings=(*table.warnings, *doubted, *doubts, *alike),
         read=_read(table, contents),
         hierarchies=_hierarchies(contents, quasi),
         people=None if people is None else units,
