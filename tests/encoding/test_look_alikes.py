@@ -79,7 +79,13 @@ def test_no_two_letters_of_a_script_look_alike(pairs: tuple[str, str]) -> None:
     seen: dict[str, str] = {}
     for letter, alike in zip(*pairs, strict=True):
         assert seen.setdefault(alike, letter) == letter
-        assert unicodedata.normalize("NFKC", letter) == letter
+
+
+def test_every_letter_and_sign_is_left_by_normalisation() -> None:
+    for letters, alike in (CYRILLIC, GREEK, SIGNS):
+        assert len(letters) == len(alike)
+        once = {unicodedata.normalize("NFKC", letter) for letter in letters}
+        assert once <= {*letters}
 
 
 def test_a_run_and_an_inspection_warn() -> None:
