@@ -20,7 +20,7 @@ from shoal.errors import counted
 
 CYRILLIC = ("АВЕКМНОРСТУХІЈЅаеорсухіјѕԁһԛԝ", "ABEKMHOPCTYXIJSaeopcyxijsdhqw")
 GREEK = ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧον", "ABEZHIKMNOPTYXov")
-SIGNS = ("‘’‚‛ʼ′“”„‟‐‒–—―⁄∕", '""""-----//')
+SIGNS = ("‘’‚‛ʼ′“”„‟‐‒–—―⁄∕", "''''''\"\"\"\"-----//")
 """Letters and signs, and those of ASCII that are drawn like them."""
 DRAWN = str.maketrans(
     "".join(some for some, _ in (CYRILLIC, GREEK, SIGNS)),
