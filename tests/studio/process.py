@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 WAIT = 120
 
@@ -30,12 +31,15 @@ class Running:
 
 
 @contextmanager
-def studio(*arguments: str | Path, cwd: Path | None = None) -> Iterator[Running]:
-    """Start the studio, and end it afterwards."""
+def studio(
+    *arguments: str | Path, cwd: Path | None = None, errors: IO[bytes] | None = None
+) -> Iterator[Running]:
+    """Start the studio, and end it afterwards; errors: a file for all that it logs."""
     process = subprocess.Popen(
         [sys.executable, "-m", "shoal.cli.app", "studio", *map(str, arguments), "--no-browser"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
+        stderr=errors,
         text=True,
         cwd=cwd,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},

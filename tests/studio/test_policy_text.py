@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from shoal import api
 from shoal.errors import PolicyError
 from shoal.policy.yaml_source import parse as meaning
+from shoal.studio.columns_text import with_role
 from shoal.studio.constraints import (
     constraints_in,
     figure_step,
@@ -96,6 +97,29 @@ def test_constraints_come_and_go() -> None:
     again = changed(more, without(constraints_in(more)[-1]))
     assert data_of(again) == data_of(SAMPLE)
     assert again.count("#") == SAMPLE.count("#")
+
+
+def test_another_role_keeps_how_values_are_read() -> None:
+    text = (
+        "columns:\n"
+        "  paid: {role: undecided, missing: [NA, -9], kind: ordered}  # a remark\n"
+        "  born: {role: quasi, dates: '%d.%m.%Y', hierarchy: {date: [year]}, why: known}\n"
+        "  town: {role: quasi, hierarchy: {mask: right}}\n"
+        "constraints: [{k: 2}]\n"
+    )
+    after = changed(text, with_role("paid", "sensitive", settings=False))
+    line = next(line for line in after.splitlines() if "paid" in line)
+    assert " ".join(line.split()) == "paid: {role: sensitive, missing: [NA, -9]} # a remark"
+    after = changed(after, with_role("born", "identifier", settings=False))
+    assert "  born: {role: identifier, dates: '%d.%m.%Y'}\n" in after
+    assert "  town: plain\n" in changed(after, with_role("town", "plain", settings=False))
+    bare = changed(after, with_role("born", "weight", settings=False, reading=False))
+    assert "  born: weight\n" in bare
+    kept = changed(text, with_role("born", "sensitive"))
+    assert (
+        "  born: {role: sensitive, dates: '%d.%m.%Y', hierarchy: {date: [year]}, why: known}"
+        in kept
+    )
 
 
 def test_presets_come_and_go() -> None:

@@ -15,7 +15,7 @@ from shoal.studio.figures import ColumnFigures, Figures
 from shoal.studio.live_panel import limits_words
 from shoal.studio.prices import _change, is_better
 from shoal.studio.screens.coarsen import in_years, outcome_words
-from shoal.studio.screens.compare import verdict, worst_pair
+from shoal.studio.screens.compare import called, measured_words, verdict, worst_pair
 from shoal.studio.screens.open_table import evidence_words
 from shoal.studio.screens.protect import _other_guarantee
 from shoal.studio.screens.release import _taken_words
@@ -59,6 +59,34 @@ def test_a_candidate_that_beats_the_policy_is_named(figures: Figures) -> None:
     sampled = replace(one, figures=replace(figures, lost=0.1, sampled=20))
     assert verdict([sampled], (0.5, 1.0)) == ""  # a sample's figure is not compared with the whole
     assert verdict([], (0.5, 1.0)) == ""
+
+
+def test_candidates_are_called_the_same_everywhere() -> None:
+    assert called(Candidate("mondrian", 5, None).name) == "at least 5 alike, by mondrian"
+    assert called("the policy now") == "the policy now"
+    assert measured_words(0) != measured_words(1) != measured_words(2)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_figures_of_pairs_are_read_on_any_blue(dark: bool) -> None:
+    """At least 4.5 to 1 between a figure and its cell, however much the pair changed."""
+
+    def light(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        lit = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * lit[0] + 0.7152 * lit[1] + 0.0722 * lit[2]
+
+    for change in (i / 100 for i in range(101)):
+        pair: Any = SimpleNamespace(first="a", second="b", raw=0.0, release=change, change=change)
+        chart = pairs_chart((pair,), dark)
+        ends = chart["visualMap"]["inRange"]["color"]
+        share = min(1.0, change / chart["visualMap"]["max"])
+        parts = [[int(one[i : i + 2], 16) for i in (1, 3, 5)] for one in ends]
+        mixed = [round(a + (b - a) * share) for a, b in zip(*parts, strict=True)]
+        cell = light("#" + "".join(f"{part:02x}" for part in mixed))
+        figure = light(chart["series"][0]["label"]["color"])
+        high, low = max(cell, figure), min(cell, figure)
+        assert (high + 0.05) / (low + 0.05) >= 4.5, change
 
 
 def test_pairs_have_no_empty_row() -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import base64
 import http.client
+import io
+import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ import pytest
 
 from shoal.studio import security
 from shoal.studio.security import Guard
+from shoal.studio.server import _keep_values_out_of_logs
 from tests.studio.process import Running, studio
 
 
@@ -227,6 +230,62 @@ def test_a_body_that_does_not_say_its_size_is_counted(
     with ThreadPoolExecutor(1) as thread:
         thread.submit(lambda: asyncio.run(send())).result()
     assert 0 < len(b"".join(taken)) <= limit
+
+
+def test_what_is_asked_for_is_not_logged(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as errors, studio(cwd=tmp_path, errors=errors) as asked:
+        _, headers, _ = ask(asked, f"/?token={asked.token}")
+        cookie = headers["set-cookie"].split(";")[0]
+        for path in ("/protect?disease=HIV", "/written/HIV.csv", "/nowhere/HIV"):
+            ask(asked, path, Cookie=cookie)
+        ask(asked, "/?token=HIV")
+        assert asked.process.stdout is not None
+    assert log.read_text(encoding="utf-8") == ""
+
+
+def test_of_unexpected_errors_only_the_type_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SHOAL_DEBUG", raising=False)
+    names = ("nicegui", "uvicorn", "uvicorn.error", "asyncio", "socketio", "engineio")
+    before = {name: list(logging.getLogger(name).filters) for name in names}
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    try:
+        _keep_values_out_of_logs()
+        for name in names:
+            logger = logging.getLogger(name)
+            logger.addHandler(handler)
+            try:
+                raise KeyError("Alice has HIV")
+            except KeyError as error:
+                logger.exception("of %s", "Alice")
+                logger.error(error)
+            logger.removeHandler(handler)
+    finally:
+        for name in names:
+            logging.getLogger(name).filters[:] = before[name]
+    said = written.getvalue()
+    assert said.count("KeyError") >= 2 * len(names)
+    assert "Alice" not in said
+    assert "HIV" not in said
+
+
+async def nobody(*_: Any) -> None:
+    """Pages that answer nothing."""
+
+
+@pytest.mark.parametrize("hosts", [[], ["127.0.0.1:8642", "evil.example"], ["evil.example"]])
+def test_a_request_has_one_host(hosts: list[str]) -> None:
+    scope = {"type": "http", "method": "GET"}
+    assert Guard(nobody, 8642)._foreign(scope, {"host": hosts} if hosts else {})
+    assert not Guard(nobody, 8642)._foreign(scope, {"host": ["127.0.0.1:8642"]})
+
+
+def test_before_the_address_was_opened_no_cookie_is_good() -> None:
+    """Nobody holds the cookie yet, and an empty one is not the one that nobody holds."""
+    guard = Guard(nobody, 8642)
+    for value in ("", "None", guard.token):
+        assert not guard._is_ours({"cookie": [f"{guard.cookie}={value}"]})
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from shoal.studio.constraints import constraints_in, figure_step, with_figure
 from shoal.studio.figures import Figures
 from shoal.studio.local_files import files_in
 from shoal.studio.session import Session
-from shoal.studio.tasks import PolicyText, whole_figures
+from shoal.studio.tasks import PolicyText, Written, whole_figures
 from shoal.studio.worker import Tables
 from shoal.studio.workers import WorkerFailedError
 
@@ -278,6 +278,40 @@ def test_the_policy_lies_beside_its_table(tmp_path: Path) -> None:
     assert api.policy_beside(place) == folder / "visits.policy.yaml"
     address = "postgresql://host.name/d?table=t"
     assert api.policy_beside(address, tmp_path) == tmp_path / "policy.yaml"
+
+
+def test_what_was_written_is_known_after_a_restart(
+    sample: "api.SamplePaths", tmp_path: Path
+) -> None:
+    release, outside = tmp_path / "release.csv", tmp_path.parent / "outside.csv"
+    written = Written((str(release),), (), 300, True, (), (), ("0" * 64,))
+
+    async def write(session: Session) -> None:
+        await session.open(str(sample.table), sample.policy)
+        assert session.written_before is None
+        assert session.written_file("release.csv") is None
+        session.keep_written(written, session.policy_text().text)
+        assert session.written_file("release.csv") == release
+
+    async def look(session: Session) -> None:
+        await session.open(str(sample.table), sample.policy)
+        before = session.written_before
+        assert before is not None
+        assert before.written == written
+        assert before.is_of_this_policy
+        assert session.written_file("release.csv") is None  # until it is known to be the same
+        set_k(session, 6)
+        assert session.written_before is not None
+        assert not session.written_before.is_of_this_policy
+        session.keep_written(replace(written, files=(str(outside),)), "")
+        assert session.written_before is None  # no file outside the folder of the policy
+        assert session.workspace is not None
+        for broken in ({}, {"when": "", "policy": ""}, {"when": "", "policy": "", "files": 1}):
+            session.workspace.keep_written(broken)
+            assert session.written_before is None
+
+    in_session(tmp_path, write)
+    in_session(tmp_path, look)
 
 
 def test_no_file_outside_the_folder(tmp_path: Path) -> None:

@@ -214,7 +214,9 @@ def the_release_is_the_command_lines(page: Any, folder: Path) -> None:
     kept = page.inner_text("[data-files='Keep private']")
     assert all(name in kept for name in ("-key.csv", ".seed", "-report.html"))
     written = place / "visits-release.csv"
-    key, seed = place / "visits-release-key.csv", place / "visits-release.seed"
+    private = place / "visits-release-private"
+    assert oct(private.stat().st_mode & 0o777) == "0o700"
+    key, seed = private / "visits-release-key.csv", private / "visits-release.seed"
     policy = place / "visits.policy.yaml"
     require_verified(written, policy, "--key", key)
     again = place / "again.csv"
@@ -243,6 +245,14 @@ def closing_the_tab_loses_nothing(page: Any) -> None:
     page.goto(address)
     settled(page)
     assert page.inner_text("#last-step").endswith("title")
+    page.wait_for_selector("#written-before:has-text('The files are still the same')")
+    assert "visits-release.csv" in page.inner_text("[data-files='To publish']")
+    assert "visits-release-private" in page.inner_text("#written-before")
+    page.click("#undo")  # another policy: what was written is not this one's any more
+    page.wait_for_selector("#written-before .warn:has-text('by another policy')")
+    page.click("#redo")
+    page.wait_for_selector("#written-before:not(:has(.warn))")
+    settled(page)
     assert int(page.inner_text("[data-found='k:']")) >= 10
 
 

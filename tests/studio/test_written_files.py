@@ -15,8 +15,8 @@ import pytest
 from shoal import api
 from shoal.errors import InputError, ShoalError
 from shoal.progress import ignore_event
-from shoal.studio.screens.release import command_of, database_target
-from shoal.studio.tasks import Order, write_release
+from shoal.studio.screens.release import command_of, database_target, python_of
+from shoal.studio.tasks import Order, is_as_written, write_release
 from shoal.studio.worker import Tables
 
 TIMES = ("date", "seconds", "seal")
@@ -75,6 +75,50 @@ def test_the_files_differ_in_the_time_and_the_seal_alone(tmp_path: Path) -> None
     for name in (Path(str(order.report)).name, Path(str(order.external_report)).name):
         one, two = (page_without_times(at / name) for at in (here, there))
         assert one == two
+
+
+def test_what_is_not_for_others_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    table, plain = in_folder(tmp_path)
+    private = tmp_path / "hospital-private"
+    order = replace(
+        plain,
+        report=str(private / "report.html"),
+        seed_file=str(private / "release.seed"),
+        private=str(private),
+    )
+    Path(order.target).write_text("taken")
+    with pytest.raises(ShoalError, match="exists already"):
+        write_release(Tables(str(table)), ignore_event, order)
+    assert not private.exists()  # nothing was written, so nothing is left
+    Path(order.target).unlink()
+    written = write_release(Tables(str(table)), ignore_event, order)
+    assert oct(private.stat().st_mode & 0o777) == "0o700"
+    assert {Path(one).parent for one in written.private} == {private}
+    assert all(Path(one).parent == tmp_path for one in written.files if one not in written.private)
+    # it is known whether all files are still what was written
+    assert is_as_written(Tables(), ignore_event, written)
+    release = Path(order.target)
+    bytes_then = release.read_bytes()
+    release.write_bytes(bytes_then[:-1] + b" ")
+    assert not is_as_written(Tables(), ignore_event, written)
+    release.write_bytes(bytes_then)
+    assert is_as_written(Tables(), ignore_event, written)
+    (private / "release.seed").unlink()
+    assert not is_as_written(Tables(), ignore_event, written)
+    # the command makes the folder too
+    shutil.rmtree(private)
+    release.unlink()
+    Path(str(order.external_report)).unlink()
+    Path(str(order.external_report)).with_suffix(".json").unlink()
+    command = command_of(str(table), order).replace(
+        "shoal run", f"{shlex.quote(sys.executable)} -m shoal.cli.app run -q"
+    )
+    subprocess.run(command, shell=True, check=True)
+    assert oct(private.stat().st_mode & 0o777) == "0o700"
+    assert (private / "report.html").exists()
+    code = python_of(str(table), replace(order, force=True, private=f"{private}-2"))
+    assert f"Path({str(private) + '-2'!r}).mkdir(mode=0o700, exist_ok=True)" in code
+    compile(code, "recipe", "exec")
 
 
 @pytest.mark.parametrize("file", ["hospital.sqlite", "hospital.duckdb"])

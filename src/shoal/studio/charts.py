@@ -140,7 +140,7 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
     limits = [
         {
             "yAxis": round(limit * 100, 2),
-            "label": {"formatter": f"limit {limit:.0%}"},
+            "label": {"formatter": f"limit {limit:.0%}".replace("%", " %")},
         }
         for limit, _, _ in THRESHOLDS
         if limit * 100 <= highest
@@ -207,8 +207,10 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
                     }
                     for p in points
                 ],
+                # below and left of its point, where the line of the best never runs
                 "label": {
-                    "position": "bottom",
+                    "position": "left",
+                    "offset": [3, 9],
                     "color": ink,
                     "fontSize": 11,
                     "distance": 4,
@@ -238,7 +240,11 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
 
 def pairs_chart(pairs: "tuple[api.PairUtility, ...]", dark: bool) -> Options:
     """How much the association of each pair of columns changed, as a map of cells."""
-    ink, line, accent = colours(dark)
+    ink, _, _ = colours(dark)
+    # blues on which one colour of figures is read
+    figure, blues = (
+        ("#e9ebf1", ["#222732", "#4a5aa3"]) if dark else ("#1c2230", ["#efede7", "#8ea2ea"])
+    )
     across = list(dict.fromkeys(one.first for one in pairs))
     upwards = list(dict.fromkeys(one.second for one in pairs))
     cells = [
@@ -272,13 +278,13 @@ def pairs_chart(pairs: "tuple[api.PairUtility, ...]", dark: bool) -> Options:
             "show": False,
             "min": 0,
             "max": 0.5,
-            "inRange": {"color": [line, accent]},
+            "inRange": {"color": blues},
         },
         "series": [
             {
                 "type": "heatmap",
                 "data": cells,
-                "label": {"show": len(upwards) <= 12, "fontSize": 10, "color": ink},
+                "label": {"show": len(upwards) <= 12, "fontSize": 11, "color": figure},
                 "itemStyle": {"borderWidth": 2, "borderColor": "transparent"},
             }
         ],

@@ -26,15 +26,26 @@ def settings_in(text: str, name: str) -> dict[str, Any]:
     return dict(entry) if isinstance(entry, CommentedMap) else {"role": entry}
 
 
-def with_role(name: str, role: str, *, settings: bool = True, constraints: bool = True) -> Change:
+READING = ("missing", "spelling", "type", "dates")
+"""Settings of a column that say how its values are read, whatever its role is."""
+
+
+def with_role(
+    name: str, role: str, *, settings: bool = True, reading: bool = True, constraints: bool = True
+) -> Change:
     """Give a column another role.
 
     settings, constraints: whether its other settings, and the constraints on it, stay.
+    reading: whether at least those settings stay that say how its values are read.
     """
 
     def change(policy: CommentedMap) -> None:
         entry = policy["columns"].get(name)
-        if isinstance(entry, CommentedMap) and settings:
+        others = [key for key in entry if key != "role"] if isinstance(entry, CommentedMap) else []
+        stays = others if settings else [key for key in others if reading and key in READING]
+        if isinstance(entry, CommentedMap) and (settings or stays):
+            for key in set(others) - set(stays):
+                del entry[key]
             entry["role"] = scalar(role)
         else:
             policy["columns"][name] = scalar(role)

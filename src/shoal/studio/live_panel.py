@@ -273,7 +273,8 @@ def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
             line.set_visibility(screen in questions)
         failure = explained(live.error)
         error.set_text(failure.words)
-        error.classes(replace=f"notice is-{'warn' if failure.asks else 'bad'}")
+        kind, other = ("is-warn", "is-bad") if failure.asks else ("is-bad", "is-warn")
+        error.classes(add=kind, remove=other)  # what hides it is a class too
         error.set_visibility(bool(live.error))
         offered.clear()
         policy = "" if session.workspace is None else session.workspace.text
@@ -327,10 +328,10 @@ def _attackers(figures: Figures) -> None:
             text("the release")
             with box("span", "pair-key"):
                 box("span", "limit")
-                text("limit exceeded")
+                text("limit exceeded,")
             with box("span", "pair-key"):
                 box("span", "limit kept")
-                text("limit kept")
+                text("kept")
         for name, (title, meaning, _) in ATTACKERS.items():
             raw, now = getattr(figures.raw, name), getattr(figures.now, name)
             with box("div", "gauge", title=meaning):

@@ -214,34 +214,38 @@ class PriceList:
 
     def _head(self, base: Price) -> None:
         with self._lines:
-            for head in ("One step", "highest chance", "average chance", "information lost"):
-                text(head, "tiny muted strong" + ("" if head == "One step" else " r"))
-            text("now", "small muted")
-            for figure in (base.highest, base.average, base.lost):
-                text(percent(figure), "r")
+            with box("div", "line", role="row"):
+                for head in ("One step", "highest chance", "average chance", "information lost"):
+                    classes = "tiny muted strong" + ("" if head == "One step" else " r")
+                    text(head, classes, role="columnheader")
+            with box("div", "line", role="row"):
+                text("your policy now", "strong", role="cell")
+                for figure in (base.highest, base.average, base.lost):
+                    text(percent(figure), "r strong", role="cell")
 
     def _line(self, base: Price, offer: Offer, one: Price | NoPrice) -> None:
         def take() -> None:
             edit(self._session, offer.name, offer.change)
 
-        with box("div"):
-            button(offer.name, take, "price", data_price=offer.name)
-            if isinstance(one, Price) and is_better(base, one):
-                text("safer, and loses less", "tiny better strong", "div")
-            if offer.words:
-                text(offer.words, "tiny muted", "div")
-        if isinstance(one, NoPrice):
-            text("cannot be met", "small muted span3 r", title=one.reason)
-            return
-        for before, after in _pairs(base, one):
-            kind = "muted" if not _moved(before, after) else "better" if after < before else "warn"
-            said = {"muted": "as now", "better": "better than now", "warn": "worse than now"}[kind]
-            text(
-                _change(before, after),
-                f"r {kind}",
-                title=said,
-                aria_label=f"{percent(after)}, {said}",
-            )
+        with box("div", "line", role="row"):
+            with box("div", "", role="cell"):
+                button(offer.name, take, "price", data_price=offer.name)
+                if isinstance(one, Price) and is_better(base, one):
+                    text("safer, and loses less", "tiny better strong", "div")
+                if offer.words:
+                    text(offer.words, "tiny muted", "div")
+            if isinstance(one, NoPrice):
+                text("cannot be met", "small muted span3 r", title=one.reason, role="cell")
+                return
+            for before, after in _pairs(base, one):
+                self._change(before, after)
+
+    def _change(self, before: float, after: float) -> None:
+        kind = "muted" if not _moved(before, after) else "better" if after < before else "warn"
+        said = {"muted": "as now", "better": "better than now", "warn": "worse than now"}[kind]
+        with box("span", f"r {kind}", title=said, role="cell"):
+            text(_change(before, after), "", aria_hidden="true")
+            text(f"{percent(after)}, {said}", "visually-hidden")
 
 
 def _pairs(base: Price, one: Price) -> tuple[tuple[float, float], ...]:

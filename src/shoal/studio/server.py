@@ -154,6 +154,8 @@ class _TypesOnly(logging.Filter):
         kind = None
         if record.exc_info and "No response returned" in str(record.exc_info[1]):
             return False  # the browser left before it was answered
+        if "://" in str(record.msg):
+            return False  # an address that is not there: requests are not logged
         if record.exc_info and record.exc_info[0]:
             kind = record.exc_info[0].__name__
         elif isinstance(record.msg, BaseException):

@@ -8,7 +8,8 @@ import asyncio
 import time
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +23,7 @@ from shoal.studio import tasks
 from shoal.studio.columns_text import person_answer
 from shoal.studio.figures import Figures
 from shoal.studio.policy_text import Change
-from shoal.studio.tasks import Opened, PolicyText, RowsOfPeople
+from shoal.studio.tasks import Opened, PolicyText, RowsOfPeople, Written
 from shoal.studio.words import listed_words
 from shoal.studio.workers import CallCancelledError, Worker
 from shoal.studio.workspace import Workspace
@@ -34,6 +35,9 @@ MOST_AHEAD = 3.0
 """Where a check takes longer than so many seconds, none is begun before the step that needs it."""
 LOOK_EVERY = 1.0
 """Seconds between two looks at the policy file, which another program may have edited."""
+
+LISTED = ("files", "private", "to_judge", "warnings", "sums")
+"""What is kept as a list of what was written."""
 
 State = Literal["empty", "opening", "waiting", "checking", "verified", "unanswered", "failed"]
 """`waiting`: for the user, who has to decide what columns are. `unanswered`: verified as rows are
@@ -67,6 +71,15 @@ class Live:
     def shown(self) -> Figures | None:
         """What the panel shows: what moves now, or what was checked last."""
         return self.preview or self.figures
+
+
+@dataclass(frozen=True)
+class WrittenBefore:
+    """A release that was written earlier."""
+
+    written: Written
+    when: str
+    is_of_this_policy: bool
 
 
 @cache
@@ -201,6 +214,31 @@ class Session:
         """Let the browser open files that the studio wrote."""
         self._written |= {Path(file).name: Path(file) for file in files}
 
+    def keep_written(self, written: Written, policy: str) -> None:
+        """Keep what was written, and let the browser open it; policy: the text that it follows."""
+        assert self.workspace is not None
+        self.allow_downloads(written.files)
+        when = datetime.now().strftime("%Y-%m-%d %H:%M")
+        self.workspace.keep_written({"when": when, "policy": policy} | asdict(written))
+
+    @property
+    def written_before(self) -> WrittenBefore | None:
+        """What was written last beside this policy, now or before a restart."""
+        workspace = self.workspace
+        if workspace is None or workspace.written is None:
+            return None
+        kept: dict[str, Any] = dict(workspace.written)
+        try:
+            when, policy = str(kept.pop("when")), kept.pop("policy")
+            written = Written(**kept | {key: tuple(map(str, kept[key])) for key in LISTED})
+            known = dict(zip(written.files, written.sums, strict=True))
+        except (KeyError, TypeError, ValueError):  # of another version
+            return None
+        folder = workspace.policy_file.parent.resolve()
+        if not all(Path(file).resolve().is_relative_to(folder) for file in known if known[file]):
+            return None
+        return WrittenBefore(written, when, policy == workspace.text)
+
     def written_file(self, name: str) -> Path | None:
         """A file that the studio wrote in this session; None for any other."""
         return self._written.get(name)
@@ -278,7 +316,7 @@ class Session:
         """
         if self.workspace is None:
             return
-        self._take_over()
+        self.take_over()
         self._wanted_preview = None
         self._steps += 1
         if self.workspace.edit(name, change):
@@ -289,20 +327,20 @@ class Session:
 
     def replace(self, name: str, text: str) -> None:
         """Put another text in place of the policy; as `edit`."""
-        self._take_over()
+        self.take_over()
         if self.workspace is not None and self.workspace.replace(name, text):
             self._stepped()
 
     def undo(self) -> None:
         """Go back one step."""
-        self._take_over()
+        self.take_over()
         if self.workspace is not None and self.workspace.can_undo:
             self.workspace.undo()
             self._stepped()
 
     def redo(self) -> None:
         """Do the last undone step again."""
-        self._take_over()
+        self.take_over()
         if self.workspace is not None and self.workspace.can_redo:
             self.workspace.redo()
             self._stepped()
@@ -343,7 +381,7 @@ class Session:
             text, known = self.workspace.text, self.workspace.policy
         return PolicyText(text, file.name, str(file.parent), known)
 
-    def _take_over(self) -> None:
+    def take_over(self) -> None:
         """Take what another program wrote as a step, before the next one is written over it."""
         if self.workspace is not None and self.workspace.look():
             self._stepped()

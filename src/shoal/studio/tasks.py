@@ -4,14 +4,17 @@ Each task is a function of `Tables`, a progress callback and plain arguments, an
 that travel from the worker to the page. What they call is `shoal.api`.
 """
 
+import hashlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from math import floor, log2, log10
 from pathlib import Path
 from typing import Any
 
 from shoal import api
-from shoal.errors import Infeasible, ShoalError
+from shoal.errors import Infeasible, InputError, ShoalError
 from shoal.progress import ProgressCallback, ProgressEvent
 from shoal.studio.constraints import ConstraintText, with_figure
 from shoal.studio.figures import Figures, figures_of
@@ -605,6 +608,8 @@ class Order:
     key: str | None
     seed_file: str | None
     force: bool
+    private: str | None = None
+    """The folder of the files that are not for others; it is made where it does not exist."""
 
 
 @dataclass(frozen=True)
@@ -620,32 +625,72 @@ class Written:
     to_judge: tuple[str, ...]
     """What a preset leaves to a person."""
     warnings: tuple[str, ...]
+    sums: tuple[str, ...] = ()
+    """Of each file its SHA-256; empty for a table of a database."""
 
 
 def write_release(tables: Tables, report: ProgressCallback, order: Order) -> Written:
     """Make the release, read it back, verify it, and put it in place with its reports."""
     assert tables.place is not None
-    release = api.run(
-        api.command_line_place(tables.place),
-        order.policy,
-        api.command_line_place(order.target),
-        report=order.report,
-        external_report=order.external_report,
-        key=order.key,
-        seed_file=order.seed_file,
-        force=order.force,
-        progress=report,
-    )
+    with _private_folder(order.private):
+        release = api.run(
+            api.command_line_place(tables.place),
+            order.policy,
+            api.command_line_place(order.target),
+            report=order.report,
+            external_report=order.external_report,
+            key=order.key,
+            seed_file=order.seed_file,
+            force=order.force,
+            progress=report,
+        )
     files = [str(release.output), *map(str, release.sensitive_outputs.values())]
     files += [str(file) for file in release.reports]
     own = [str(file) for file in (release.key_output, order.seed_file) if file is not None]
     for_others = Path(order.external_report or "").stem
     private = [str(file) for file in release.reports if Path(file).stem != for_others]
+    every = (*files, *own)
     return Written(
-        (*files, *own),
+        every,
         (*private, *own),
         release.published_rows,
         release.verified,
         release.to_judge,
         release.warnings,
+        tuple(map(_sum_of, every)),
     )
+
+
+@contextmanager
+def _private_folder(folder: str | None) -> Iterator[None]:
+    """A folder that only its owner can open; it goes again where nothing was written into it."""
+    if folder is None:
+        yield
+        return
+    try:
+        Path(folder).mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or "it cannot be made").lower()
+        raise InputError(f"The folder {folder} for private files: {reason}.") from None
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # it has files of an earlier release
+            Path(folder).rmdir()
+        raise
+
+
+def _sum_of(file: str) -> str:
+    if not Path(file).is_file():
+        return ""
+    with Path(file).open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def is_as_written(tables: Tables, report: ProgressCallback, written: Written) -> bool:
+    """Whether all files are still what was written and verified; tables of databases are not read."""
+    del tables, report
+    try:
+        return written.sums == tuple(map(_sum_of, written.files))
+    except OSError:
+        return False

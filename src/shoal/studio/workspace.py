@@ -11,7 +11,7 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml.comments import CommentedMap
 
@@ -50,6 +50,8 @@ class Workspace:
     """What is wrong with the text of the policy, in the words of the command line."""
     undecided: tuple[str, ...] = ()
     """The columns that wait for a role, where nothing else is wrong."""
+    written: dict[str, Any] | None = None
+    """The release that was written last, for `Session.written_before`."""
     unsaved: str = ""
     """Why the policy could not be written to its file; it is tried again with the next step."""
 
@@ -62,6 +64,7 @@ class Workspace:
             kept = json.loads(found.steps_file.read_text(encoding="utf-8"))
             found.steps = [Step(str(one["name"]), str(one["text"])) for one in kept["steps"]]
             found.position = int(kept["position"])
+            found.written = kept.get("written")
             if not 0 <= found.position < len(found.steps):
                 found.steps, found.position = [], -1
         if not found.steps:
@@ -190,8 +193,14 @@ class Workspace:
             return
         self._save_steps()
 
+    def keep_written(self, written: dict[str, Any]) -> None:
+        """Keep what was written, beside the steps."""
+        self.written = written
+        self._save_steps()
+
     def _save_steps(self) -> None:
         kept = {
+            "written": self.written,
             "position": self.position,
             "steps": [{"name": one.name, "text": one.text} for one in self.steps],
         }

@@ -289,19 +289,20 @@ class Coarsen(Screen):
         now = _way_of(settings)
         with box("div", "ways", role="group", aria_label=f"How {name} is made coarser"):
             self._examples_part()
-        with box("div", "bar"):
-            words = {
-                "own": "Groups of your own, as the policy lists them.",
-                "": "Chosen by the values: ranges for numbers and dates, sets for others.",
-            }
-            text(words.get(now, ""), "why", "p")
+        words = {
+            "own": "Groups of your own, as the policy lists them.",
+            "": "Chosen by the values: ranges for numbers and dates, sets for others.",
+        }
+        if now in words:
+            text(words[now], "why", "p")
+        with box("div", "bar top"):
+            with box("details", "small"):
+                text("How to read the labels", "muted", "summary")
+                with box("dl", "labels"):
+                    for label, meaning in LABELS:
+                        text(label, "mono", "dt")
+                        text(meaning, "muted", "dd")
             self._offers()
-        with box("details", "small"):
-            text("How to read the labels", "muted", "summary")
-            with box("dl", "labels"):
-                for label, meaning in LABELS:
-                    text(label, "mono", "dt")
-                    text(meaning, "muted", "dd")
 
     def _examples(self) -> None:
         """The ways that fit the column, with what they make of its values; the others on request."""

@@ -35,7 +35,8 @@ RARE = ("weight", "preference")
 """Roles that can be chosen here; others are chosen in the policy."""
 
 
-BY_NAME = "by its name others may know it"
+BY_NAME = re.compile(r"by (?:its name|'[^']+' in its name) others may know it")
+TO_HIDE = re.compile(r"by (?:its name|'[^']+' in its name) people may want to hide it")
 WOULD_LEAVE = re.compile(r"it would leave (\S+ %) alone in groups of 5")
 """Reasons of proposals that are told in other words here."""
 
@@ -290,13 +291,14 @@ class Columns(Screen):
         if role == "sensitive" and self._protected(name, step):
             return
         # what does not fit the new role goes: settings first, then constraints on the column
-        for kept in ({}, {"settings": False}):
+        for kept in ({}, {"settings": False}, {"settings": False, "reading": False}):
             try:
                 self.session.edit(step, with_role(name, role, **kept))
             except PolicyError:
                 continue
             return
-        edit(self.session, step, with_role(name, role, settings=False, constraints=False))
+        bare = with_role(name, role, settings=False, reading=False, constraints=False)
+        edit(self.session, step, bare)
 
     def _protected(self, name: str, step: str) -> bool:
         """Give a column the role, and the guarantee without which it would be told; False if it cannot
@@ -357,7 +359,10 @@ class Columns(Screen):
             self._fact("read as", found.type)
         proposed = ROLES.get(found.role, (found.role, ""))[0].lower()
         because = found.reason.rstrip(".")
-        because = because.replace(BY_NAME, f"the column is called “{name}”")
+        if distinct != found.distinct:
+            because = because.replace(f"{found.distinct:,} different", f"{distinct:,} different")
+        because = BY_NAME.sub(f"the column is called “{name}”", because)
+        because = TO_HIDE.sub(f"people may want to hide what is called “{name}”", because)
         because = WOULD_LEAVE.sub(
             r"published as it is, \1 of the people could be told apart by it within groups of five",
             because,
@@ -381,26 +386,29 @@ class Columns(Screen):
         values = self._values
         if values is None:
             return
-        most = max((bar.rows for bar in values.bars), default=1)
-        with box(
-            "div", "bars", role="img", aria_label=f"The most common of {values.distinct:,} values"
-        ):
-            for bar in values.bars:
-                text(bar.label, "name")
-                with box("span", "track"):
-                    box("span", "fill").style(f"width:{100 * bar.rows / most:.1f}%")
-                text(spaced(bar.rows), "r")
+        if values.bars:
+            self._bars(values)
         if values.hidden_rows:
             other = "other values" if values.bars else "values"
             what = "rows in ranges" if values.ranges else f"{other}, in {values.hidden_rows:,} rows"
             count = values.hidden_rows if values.ranges else values.hidden_values
             with box("div", "bar small muted"):
                 text(
-                    f"{count:,} {what}, are not named here: fewer than ten rows share each, or there "
-                    "are too many to list."
+                    f"{count:,} {what}{'' if values.ranges else ','} are not named here: fewer than "
+                    "ten rows share each, or there are too many to list."
                 )
                 if not self._rare:
                     button("Show them too", lambda: self._show_values(rare=True))
+
+    def _bars(self, values: "api.ValueCounts") -> None:
+        most = max(bar.rows for bar in values.bars)
+        said = f"The most common of {values.distinct:,} values"
+        with box("div", "bars", role="img", aria_label=said):
+            for bar in values.bars:
+                text(bar.label, "name", title=bar.label)
+                with box("span", "track"):
+                    box("span", "fill").style(f"width:{100 * bar.rows / most:.1f}%")
+                text(spaced(bar.rows), "r")
 
     # -- combinations
 

@@ -110,6 +110,7 @@ class Compare(Screen):
         self.follow(self.session.look_changed, self._draw)
         self.follow(self.session.look_changed, self._use.refresh)
         self.follow(self.session.policy_changed, self._forget_use)
+        self.follow(self.session.policy_changed, self._list.refresh)
         self._found = list(self.session.compared.get(self._family(), ()))
         self._begin_if_new()
 
@@ -240,8 +241,8 @@ class Compare(Screen):
             with box("div", "stack").style("padding:12px 16px"):
                 text("The best of each size of groups", "", "h2")
                 text(
-                    "“Take it” puts its size and method into your policy. “Pin” keeps it at the top, "
-                    "and lets it be measured below.",
+                    "“Take it” puts its size and method into your policy; it can be undone. “Pin” keeps "
+                    "it at the top, and “Measure” below compares what it is good for.",
                     "why",
                     "p",
                 )
@@ -255,7 +256,7 @@ class Compare(Screen):
                         self._row(one)
         reasons = {one.reason: one.name for one in reversed(self._found) if one.figures is None}
         for reason, name in list(reversed(reasons.items()))[:4]:
-            notice(f"{name}: {explained(reason).words}").style("margin-top:12px")
+            notice(f"{called(name)}: {explained(reason).words}").style("margin-top:12px")
 
     def _now_row(self) -> None:
         """The policy as it is, to compare with."""
@@ -281,15 +282,27 @@ class Compare(Screen):
     def _row(self, one: Candidate) -> None:
         figures = one.figures
         assert figures is not None
+        on = one.name in self._pinned
         with box("tr", data_candidate=one.name):
             with box("td"):
                 text(f"at least {one.k} alike", "", "div")
-                text(f"by {one.method}", "tiny muted", "div")
+                text(f"by {one.method}" + (", pinned" if on else ""), "tiny muted", "div")
             self._cells(figures)
             with box("td"), box("div", "bar").style("flex-wrap:nowrap"):
-                text("Take it", "quiet", "button", type="button", data_take=one.name)
-                pinned = "Unpin" if one.name in self._pinned else "Pin"
-                text(pinned, "quiet", "button", type="button", data_pin=one.name)
+                if self._is_now(one):
+                    text("yours now", "small muted")
+                else:
+                    take = text("Take it", "quiet", "button", type="button", data_take=one.name)
+                    take.props["aria-label"] = f"Take it: {called(one.name)}"
+                words = "Unpin" if on else "Pin"
+                pin = text(words, "quiet", "button", type="button", data_pin=one.name)
+                pin.props["aria-label"] = f"{words}: {called(one.name)}"
+
+    def _is_now(self, one: Candidate) -> bool:
+        """Whether the policy has this method and k already."""
+        policy = self.session.policy
+        ks = () if policy is None else [m.figure for m in policy.constraints if m.name == "k"]
+        return policy is not None and policy.method.name == one.method and set(ks) == {one.k}
 
     def _pin(self, name: str) -> None:
         if name in self._pinned:
@@ -297,6 +310,7 @@ class Compare(Screen):
         else:
             self._pinned.append(name)
         self._list.refresh()
+        self._use_state.set_text(measured_words(len(self._pinned)))
 
     # -- what they are good for
 
@@ -329,7 +343,7 @@ class Compare(Screen):
                 ).style("flex:1;min-width:180px")
                 button("Measure", self._measure, id="measure")
             self._use_state = text(
-                "Measures the policy as it is, and the candidates that are pinned.",
+                measured_words(len(self._pinned)),
                 "small muted",
                 "p",
                 role="status",
@@ -356,7 +370,7 @@ class Compare(Screen):
                 wanted[one.name] = workspace.preview(self._change(one.method, one.k))
         self._useful, self._problem, self._looked_at = {}, "", NOW
         for number, (name, there) in enumerate(wanted.items(), 1):
-            self._use_state.set_text(f"Measuring {name}: {number} of {len(wanted)} …")
+            self._use_state.set_text(f"Measuring {called(name)}: {number} of {len(wanted)} …")
             try:
                 self._useful[name] = await self.ask(
                     self.session.background,
@@ -368,8 +382,8 @@ class Compare(Screen):
             except CallCancelledError:
                 return
             except ShoalError as error:
-                self._problem = f"{name}: {error}"
-        self._use_state.set_text("")
+                self._problem = f"{called(name)}: {error}"
+        self._use_state.set_text(measured_words(len(self._pinned)))
         self._use.refresh()
 
     def _uses(self) -> None:
@@ -416,7 +430,9 @@ class Compare(Screen):
         on = name == (self._looked_at or NOW)
         with box("tr", "chosen" if on else "", data_measured=name):
             with box("td").style("max-width:none"):
-                text(name, "chip on" if on else "chip", "button", type="button", data_useful=name)
+                chip = text(called(name), "chip on" if on else "chip", "button", type="button")
+                chip.props["data-useful"] = name
+                chip.props["aria-pressed"] = str(on).lower()
             text(percent(one.mean_total_variation), "num", "td")
             text(f"{one.mean_pair_change:.2f}", "num", "td")
             best = None
@@ -433,6 +449,11 @@ class Compare(Screen):
     def _distributions(self, one: "api.Utility") -> None:
         """Counts before and after: those that were asked for, then of every column."""
         text("How values are spread", "", "h3")
+        text(
+            "“Moved” is the share of the rows that would have to change places for both to be the same.",
+            "why",
+            "p",
+        )
         with box("div", "bar tiny muted"):
             text("", "key before", aria_hidden="true")
             text("your table")
@@ -458,6 +479,20 @@ class Compare(Screen):
                     with box("span", "both"):
                         box("span", "before").style(f"width:{100 * cell.raw / most:.1f}%")
                         box("span", "after").style(f"width:{100 * cell.release / most:.1f}%")
+
+
+def called(name: str) -> str:
+    """`at least 5 alike, by mondrian` for `mondrian, k 5`."""
+    method, _, k = name.rpartition(", k ")
+    return f"at least {k} alike, by {method}" if method else name
+
+
+def measured_words(pinned: int) -> str:
+    """What “Measure” measures."""
+    if not pinned:
+        return "Measures your policy; pin candidates above to compare them with it."
+    several = "the pinned candidate" if pinned == 1 else f"the {pinned} pinned candidates"
+    return f"Measures your policy and {several}."
 
 
 def worst_pair(pairs: "tuple[api.PairUtility, ...]") -> str:

@@ -1,6 +1,7 @@
 """Open: a table, how it is written, and what one person is in it."""
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -64,6 +65,8 @@ class OpenTable(Screen):
         self._asking = False
         """Whether the column that tells people apart is asked for."""
         self._evidence = session.counted_people
+        self._typing = self._is_late = False
+        """Whether something is typed about how the table is read, and was not drawn again for that."""
 
     def heading(self) -> tuple[str, str]:
         """Another one once there is a table."""
@@ -205,20 +208,49 @@ class OpenTable(Screen):
         if self._reading_keys() != self._known:
             self._known = self._reading_keys()
             self.session.spawn(self._look())
-        self._reading_part.refresh()
+        self._show_reading()
+
+    def _show_reading(self) -> None:
+        """Draw again how the table is read; later, where somebody types there: no letter is lost."""
+        self._is_late = self._typing
+        if not self._typing:
+            self._reading_part.refresh()
+
+    def _follow_typing(self, field: ui.input, save: Callable[[list[str]], bool]) -> None:
+        """Save the codes in a field when Enter is pressed or it is left."""
+        saved = _codes(field.value)
+
+        def keep() -> None:
+            nonlocal saved
+            codes = _codes(field.value)
+            if codes != saved and save(codes):
+                saved = codes
+
+        def begin() -> None:
+            self._typing = True
+
+        def end() -> None:
+            self._typing = False
+            keep()
+            if self._is_late and not self.is_left:
+                self._show_reading()
+
+        field.on("focus", begin)
+        field.on("blur", end)
+        field.on("keydown.enter", keep)
 
     async def _look(self) -> None:
         """Count, and get the first rows."""
         try:
             self._rows = await self.ask(self.session.whole, page_of_rows, 0, EXAMPLES, at_once=True)
-            self._reading_part.refresh()
+            self._show_reading()
             person = person_column(self.session.policy_text().text) or None
             self._inspection = await self.ask(
                 self.session.background, inspect_table, self._reading_keys(), person
             )
         except (ShoalError, CallCancelledError):
             return  # the live panel says what is wrong
-        self._reading_part.refresh()
+        self._show_reading()
 
     def _reading(self) -> None:
         session = self.session
@@ -285,16 +317,12 @@ class OpenTable(Screen):
         field = ui.input("Codes for missing, everywhere", value=now, placeholder="such as NA, 999")
         field.props("outlined dense").style("grid-column:1/-1")
 
-        def save() -> None:
-            codes = _codes(field.value)
-            if ", ".join(codes) != now:
-                words = ", ".join(codes) or "none"
-                edit(
-                    self.session, f"missing codes: {words}", with_reading("missing", codes or None)
-                )
+        def save(codes: list[str]) -> bool:
+            words = ", ".join(codes) or "none"
+            change = with_reading("missing", codes or None)
+            return edit(self.session, f"missing codes: {words}", change)
 
-        field.on("blur", save)
-        field.on("keydown.enter", save)
+        self._follow_typing(field, save)
 
     def _questions(self) -> None:
         """What is not certain about the values, with the answers that there are."""
@@ -374,18 +402,16 @@ class OpenTable(Screen):
         now = ", ".join(str(one) for one in given) if isinstance(given, list) else ""
         likely = () if found is None or isinstance(given, list) else found.likely_missing
 
-        def set_codes(codes: list[str]) -> None:
-            if ", ".join(codes) != now:
-                words = ", ".join(codes) or "none"
-                change = with_setting(name, "missing", codes or None)
-                edit(self.session, f"{name}: missing {words}", change)
+        def save(codes: list[str]) -> bool:
+            words = ", ".join(codes) or "none"
+            change = with_setting(name, "missing", codes or None)
+            return edit(self.session, f"{name}: missing {words}", change)
 
         field = ui.input(value=now).props("borderless dense")
         field.props["placeholder"] = f"{', '.join(likely)}?" if likely else "–"
         field.props["aria-label"] = f"Codes of {name} for a missing value"
         field.style("min-width:7ch")
-        field.on("blur", lambda: set_codes(_codes(field.value)))
-        field.on("keydown.enter", lambda: set_codes(_codes(field.value)))
+        self._follow_typing(field, save)
 
     def _read_again(self) -> None:
         session = self.session

@@ -178,7 +178,8 @@ class Protect(Screen):
                 del details.props["open"]
             with box("summary"):
                 text("Must you follow the rules of an authority?", "strong")
-                text(f" {len(chosen)} of {len(_preset_entries())} presets chosen", "muted small")
+                count = f"{len(chosen)} of {len(_preset_entries())} presets chosen"
+                text(f" {count}", "muted small").style("display:inline-block")
             text(
                 "A preset brings its figures and its checks, with their source. You can only be "
                 "stricter.",

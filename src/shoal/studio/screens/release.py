@@ -15,8 +15,8 @@ from shoal.studio.page import box, button, edit, icon_button, notice, spaced, te
 from shoal.studio.policy_text import Change, is_null, parse, scalar
 from shoal.studio.remedies import explained
 from shoal.studio.screens.base import Screen
-from shoal.studio.session import Session
-from shoal.studio.tasks import Order, Written, write_release
+from shoal.studio.session import Session, WrittenBefore
+from shoal.studio.tasks import Order, Written, is_as_written, write_release
 from shoal.studio.uncovered import alone_words, sentences
 from shoal.studio.unprotected import unprotected_notice
 from shoal.studio.words import listed_words, screen_words, step_text
@@ -69,6 +69,11 @@ class Release(Screen):
         self._address = ""
         """The table of a database that the release goes to, where it does."""
         self._written: Written | None = None
+        """What was written by the last press of the button, as the form and the policy still say."""
+        self._before: WrittenBefore | None = None
+        """What was written before that."""
+        self._intact = False
+        """Whether it is still what was written."""
         self._problem = ""
 
     def build(self) -> None:
@@ -93,6 +98,23 @@ class Release(Screen):
         self._follow_live()
         self.follow(self.session.live_changed, self._follow_live)
         self.follow(self.session.policy_changed, self._forget)
+        self.session.spawn(self._look_back())
+
+    async def _look_back(self) -> None:
+        """Show what was written before, also after a restart; files that are others now are not."""
+        before = self.session.written_before
+        if before is None:
+            return
+        try:
+            self._intact = await self.ask(
+                self.session.whole, is_as_written, before.written, at_once=True
+            )
+        except (ShoalError, CallCancelledError):
+            return
+        self._before = before
+        if self._intact:
+            self.session.allow_downloads(before.written.files)
+        self._state.refresh()
 
     def _forget(self) -> None:
         self._aware = set()
@@ -143,6 +165,7 @@ class Release(Screen):
 
         def set_name(event: Any) -> None:
             self._name = str(event.value or "")
+            show_place()
             self._changed()
 
         def set_form(event: Any) -> None:
@@ -177,8 +200,11 @@ class Release(Screen):
         def show_place() -> None:
             to_database = self._form == DATABASE
             address.set_visibility(to_database)
-            where = "Reports and private files go to the folder" if to_database else "In the folder"
-            place.set_text(f"{where} {self._folder.resolve()}")
+            where = "Reports go to the folder" if to_database else "In the folder"
+            place.set_text(
+                f"{where} {self._folder.resolve()}; what is not for others goes to the folder "
+                f"{self._private.name} in it, which only you can open."
+            )
 
         show_place()
         self._tick("_report", "A report for whoever approves it, with its certificate")
@@ -207,6 +233,10 @@ class Release(Screen):
         ui.checkbox(label, value=bool(getattr(self, name)), on_change=change).props("dense")
 
     def _changed(self) -> None:
+        if self._written is not None:
+            self._before, self._intact = self.session.written_before, True
+        elif self._before is not None:
+            self._before = self.session.written_before  # of this policy, or of another one now
         self._written, self._problem = None, ""
         self._state.refresh()
         self._recipe_part.refresh()
@@ -216,6 +246,11 @@ class Release(Screen):
         workspace = self.session.workspace
         assert workspace is not None
         return workspace.policy_file.parent
+
+    @property
+    def _private(self) -> Path:
+        """The folder of what is not for others."""
+        return self._folder / f"{self._name.strip()}-private"
 
     def _order(self) -> Order:
         """What the form asks for; raises `InputError` for a name that leads elsewhere."""
@@ -227,19 +262,19 @@ class Release(Screen):
             target = database_target(self._address.strip(), self._folder)
         workspace = self.session.workspace
         assert workspace is not None
-        beside = self._folder / name
+        beside, apart = self._folder / name, self._private / name
+        policy = self.session.policy
+        has_key = self._key and policy is not None and policy.person is not None
+        key = f"{apart}-key{'.csv' if self._form == '.csv' else '.parquet'}"
         return Order(
             policy=str(workspace.policy_file),
             target=target,
-            report=f"{beside}-report.html" if self._report else None,
+            report=f"{apart}-report.html" if self._report else None,
             external_report=f"{beside}-for-recipients.html" if self._external else None,
-            key=f"{beside}-key{'.csv' if self._form == '.csv' else '.parquet'}"
-            if self._key
-            and self.session.policy is not None
-            and self.session.policy.person is not None
-            else None,
-            seed_file=f"{beside}.seed" if self._seed else None,
+            key=key if has_key else None,
+            seed_file=f"{apart}.seed" if self._seed else None,
             force=self._force,
+            private=str(self._private) if self._report or has_key or self._seed else None,
         )
 
     # -- writing
@@ -314,24 +349,28 @@ class Release(Screen):
             notice(self._problem, "bad")
         if self._written is not None:
             self._show_written(self._written)
+        elif self._before is not None:
+            self._show_before(self._before)
 
     async def _write(self) -> None:
-        self._problem, self._written = "", None
+        self.session.take_over()  # what another program wrote just now is checked first
+        if not self.session.may_be_written or not self._all_confirmed():
+            return
+        self._problem, self._written, self._before = "", None, None
         self._state.refresh()
+        policy = self.session.policy_text().text
         try:
-            order = self._order()
-            self._written = await self.session.whole.call(
-                write_release,
-                order,
-                progress=self._report_step,
+            written: Written = await self.session.whole.call(
+                write_release, self._order(), progress=self._report_step
             )
         except CallCancelledError:
             return
         except ShoalError as error:
             self._problem = _taken_words(str(error))
+            self.session.spawn(self._look_back())
         else:
-            assert self._written is not None
-            self.session.allow_downloads(self._written.files)
+            self.session.keep_written(written, policy)
+            self._written = written
         if not self.is_left:
             self._progress.set_text("")
             self._state.refresh()
@@ -348,10 +387,37 @@ class Release(Screen):
                 text("Read back from the file that is there now.", "sub", "div")
         for words in self._to_confirm().values():
             notice(f"You knew that {words}.", "warn")
+        self._all_files(written)
+
+    def _show_before(self, before: WrittenBefore) -> None:
+        """What was written earlier, never in green: it was verified then, and is the same file."""
+        with box("div", "stack-3", id="written-before"):
+            text(f"Written on {before.when}", "", "h3")
+            if not self._intact:
+                text(
+                    "At least one of its files was changed or removed since, so nothing is said of them "
+                    "here. “shoal verify” checks a release.",
+                    "small muted",
+                    "p",
+                )
+                return
+            rows = spaced(before.written.rows)
+            whose = "" if before.is_of_this_policy else ", by another policy than the one you see"
+            said = f"{rows} rows, verified then{whose}."
+            if all(before.written.sums):
+                said += " The files are still the same, byte for byte."
+            text(said, "small" if before.is_of_this_policy else "small warn", "p")
+            self._all_files(before.written)
+
+    def _all_files(self, written: Written) -> None:
         for title, is_private in (("To publish", False), ("Keep private", True)):
             files = [file for file in written.files if (file in written.private) == is_private]
             if files:
-                text(title, "", "h3")
+                with box("div", "bar"):
+                    text(title, "", "h3")
+                    where = Path(files[0]).parent
+                    if is_private and where != self._folder:
+                        text(f"in the folder {where.name}, which only you can open", "small muted")
                 self._files(files, written, title)
         for one in written.to_judge:
             notice(f"Left to your judgement: {one}")
@@ -482,7 +548,9 @@ def command_of(place: str, order: Order) -> str:
     }
     words = ["shoal", "run", place, order.policy]
     words += [word for option, value in options.items() if value for word in (option, value)]
-    return shlex.join([*words, *(["--force"] if order.force else [])])
+    folder = [] if order.private is None else ["mkdir", "-p", "-m", "700", order.private]
+    run = shlex.join([*words, *(["--force"] if order.force else [])])
+    return f"{shlex.join(folder)} && {run}" if folder else run
 
 
 def python_of(place: str, order: Order) -> str:
@@ -495,7 +563,11 @@ def python_of(place: str, order: Order) -> str:
         "force": order.force,
     }
     given = "".join(f"    {name}={value!r},\n" for name, value in keywords.items() if value)
+    before = "import shoal\n\n"
+    if order.private is not None:
+        folder = f"Path({order.private!r}).mkdir(mode=0o700, exist_ok=True)\n"
+        before = f"from pathlib import Path\n\n{before}{folder}"
     return (
-        f"import shoal\n\nrelease = shoal.run(\n    {place!r},\n    {order.policy!r},\n"
+        f"{before}release = shoal.run(\n    {place!r},\n    {order.policy!r},\n"
         f"    {order.target!r},\n{given})\n"
     )
