@@ -85,6 +85,25 @@ def what_was_detected(page: Any) -> None:
     assert page.locator("#reading b, #reading script").count() == 0
 
 
+def what_is_typed_stays_while_the_policy_changes(page: Any, folder: Path) -> None:
+    codes = "input[aria-label='Codes for missing, everywhere']"
+    page.click(codes)
+    page.keyboard.type("99")
+    policy = folder / "shoal-studio" / "visits.policy.yaml"
+    before = policy.read_text(encoding="utf-8")
+    policy.write_text(f"{before}# a remark\n", encoding="utf-8")
+    step(page, "edited in another program")
+    page.keyboard.type("7")
+    assert page.input_value(codes) == "997"
+    page.keyboard.press("Enter")
+    step(page, "missing codes: 997")
+    assert "missing: [" in policy.read_text(encoding="utf-8")
+    for _ in range(2):
+        page.click("#undo")
+    step(page, "one person is one patient")
+    assert policy.read_text(encoding="utf-8") == before
+
+
 def roles_by_their_heads(page: Any) -> None:
     go(page, "columns")
     for column, role in (
@@ -102,6 +121,7 @@ def roles_by_their_heads(page: Any) -> None:
 
 def what_no_guarantee_covers_is_said_beside_the_badge(page: Any) -> None:
     settled(page)
+    assert all(page.locator("#live .notice:visible").all_inner_texts())  # no empty box
     said = page.inner_text("#uncovered")
     assert re.search(
         r"\d+ of 120 people \(\d+.*%\) stand alone once <b>dose</b> is known too", said
@@ -261,6 +281,7 @@ def test_the_whole_way_on_an_awkward_table(opened: Opened, folder: Path) -> None
     a_dropped_file_is_opened_and_drafted(page, folder)
     what_one_person_is(page, folder)
     what_was_detected(page)
+    what_is_typed_stays_while_the_policy_changes(page, folder)
     roles_by_their_heads(page)
     what_no_guarantee_covers_is_said_beside_the_badge(page)
     a_guarantee_and_ten_steps_back_and_forth(page)
