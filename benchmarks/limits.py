@@ -1,9 +1,11 @@
 """Tables that are larger than they look: the memory that a run takes, and whether it can be ended.
 
-    python benchmarks/limits.py                      # both; or: gzip, wide
+    python benchmarks/limits.py                      # all; or some of: gzip, whole, few, wide
 
 - A gzip file of some hundred kilobytes with a hundred million rows. A run of it must stay below the
-  ceiling, and end within two seconds of a SIGTERM, whatever it is doing.
+  ceiling, and end within two seconds of a SIGTERM, whatever it is doing: it is ended in every step.
+- The same file to the end, by default and with --memory 2GB, and one of as many rows of which 3,000 are
+  different: the most memory of each step. It must stay below the ceiling.
 - A table of a thousand columns and a hundred thousand rows: memory should be a few times the table.
 
 Writes benchmarks/results/limits.json.
@@ -18,13 +20,31 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 RESULT = Path(__file__).parent / "results" / "limits.json"
-MOMENTS = (2.0, 10.0, 30.0, 60.0)
-"""Seconds after which a run of the gzip file is ended."""
+STEPS = {
+    "read": 3.0,
+    "encode": 5.0,
+    "group": 0.2,
+    "publish": 5.0,
+    "write": 2.0,
+    "verify": 2.0,
+    "truth": 1.0,
+}
+"""In which step a run of the gzip file is ended, and so many seconds after it began."""
+REPORTING = ("--progress", "json")
+MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+ROWS = 100_000_000
+POLICIES = {
+    "default": "columns: {age: quasi, ill: sensitive}\nconstraints: [{k: 5}]\nseed: 1\n",
+}
+POLICIES["mondrian"] = POLICIES["default"] + "method: mondrian\n"
+WHOLE = (("default", ()), ("mondrian", ("--memory", "2GB")))
+"""Policies, and options of whole runs."""
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -56,42 +76,132 @@ def watched(run: subprocess.Popen[bytes], seconds: float) -> int:
     return most
 
 
-def compressed(folder: Path) -> dict[str, Any]:
-    """A hundred million rows of two columns in a few hundred kilobytes."""
-    rows, piece = 100_000_000, b"34,flu\n" * 1_000_000
+def write_table(folder: Path, different: int) -> Path:
+    """A hundred million rows of two columns, so many of them different, in a small file."""
+    pairs = random.Random(1).sample(range(4_000), different)
+    some = [f"{pair // 40},{pair % 40}\n" for pair in pairs]
+    lines = ["1,a\n"] if different == 1 else some
+    times = 1_000_000 // len(lines)
+    piece, rows = "".join(lines * times).encode(), times * len(lines)
     path = folder / "t.csv.gz"
     with gzip.open(path, "wb", compresslevel=9) as file:
         file.write(b"age,ill\n")
-        for _ in range(rows // 1_000_000):
+        for _ in range(ROWS // rows):
             file.write(piece)
-    (folder / "p.yaml").write_text(
-        "columns: {age: quasi, ill: sensitive}\nconstraints: [{k: 5}]\nmethod: mondrian\nseed: 1\n"
-    )
-    found = []
-    for seconds in MOMENTS:
-        run = start(folder, "run", "t.csv.gz", "p.yaml", "-o", "r.csv")
-        most = watched(run, seconds)
+        file.write(piece[: len("".join((lines * times)[: ROWS % rows]))])
+    for name, text in POLICIES.items():
+        (folder / f"{name}.yaml").write_text(text)
+    return path
+
+
+class Steps:
+    """The steps of a run as it reports them, and the most memory of all its processes in each."""
+
+    def __init__(self, run: subprocess.Popen[bytes]) -> None:
+        self.run, self.step, self.words = run, "start", b""
+        self.peaks: dict[str, int] = {}
+        self.begun = time.monotonic()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.run.stderr is not None
+        for line in self.run.stderr:
+            if not line.startswith(b'{"stage"'):
+                self.words += line
+            elif (step := json.loads(line)["stage"]) != self.step:
+                self.step, self.begun = step, time.monotonic()
+
+    def watch(self, step: str = "", seconds: float = 0.0) -> None:
+        """Until it ends, or has been in a step for so long."""
+        while self.run.poll() is None:
+            self.peaks[self.step] = max(
+                self.peaks.get(self.step, 0), of_all_processes(self.run.pid)
+            )
+            if self.step == step and time.monotonic() > self.begun + seconds:
+                return
+            time.sleep(0.05)
+
+    def ended(self) -> str:
+        """Wait for the end; what it said."""
+        self.run.wait()
+        self._reader.join()
+        return self.words.decode()[-200:]
+
+
+def of_all_processes(pid: int) -> int:
+    """The memory of a process and all that it has started, in bytes."""
+    found, todo = 0, [pid]
+    while todo:
+        one = Path(f"/proc/{todo.pop()}")
+        try:
+            found += int((one / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            for task in (one / "task").iterdir():
+                todo += map(int, (task / "children").read_text().split())
+        except OSError:
+            continue
+    return found
+
+
+def compressed(folder: Path) -> dict[str, Any]:
+    """Runs that are ended in every step."""
+    path, found = write_table(folder, 1), []
+    kept = {file.name for file in folder.iterdir()}
+    for step, seconds in STEPS.items():
+        run = Steps(start(folder, "run", path.name, "mondrian.yaml", "-o", "r.csv", *REPORTING))
+        run.watch(step, seconds)
         begun = time.monotonic()
-        run.send_signal(signal.SIGTERM)
-        _, words = run.communicate()
+        run.run.send_signal(signal.SIGTERM)
+        words = run.ended()
         found.append(
             {
+                "in": run.step,
                 "after": seconds,
                 "ended_in": round(time.monotonic() - begun, 2),
-                "code": run.returncode,
-                "peak": most,
-                "words": words.decode()[-200:],
-                "left": sorted({p.name for p in folder.iterdir()} - {"t.csv.gz", "p.yaml"}),
+                "code": run.run.returncode,
+                "peak": max(run.peaks.values()),
+                "words": words,
+                "left": sorted({p.name for p in folder.iterdir()} - kept),
                 "load": round(os.getloadavg()[0], 1),
             }
         )
+        (folder / "r.csv").unlink(missing_ok=True)
         print(found[-1], flush=True)
-    return {
-        "rows": rows,
-        "file": path.stat().st_size,
-        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "runs": found,
-    }
+    return {"rows": ROWS, "file": path.stat().st_size, "memory": MEMORY, "runs": found}
+
+
+def whole(folder: Path, different: int = 1) -> dict[str, Any]:
+    """Runs to the end."""
+    path, found = write_table(folder, different), []
+    for policy, options in WHOLE if different == 1 else WHOLE[1:]:
+        output = folder / "r.parquet"
+        begun = time.monotonic()
+        command = ("run", path.name, f"{policy}.yaml", "-o", output.name, *options)
+        run = Steps(start(folder, *command, *REPORTING))
+        run.watch()
+        words = run.ended()
+        found.append(
+            {
+                "policy": policy,
+                "options": " ".join(options),
+                "code": run.run.returncode,
+                "seconds": round(time.monotonic() - begun, 1),
+                "peak": max(run.peaks.values()),
+                "peaks": run.peaks,
+                "release": output.stat().st_size if output.exists() else None,
+                "words": "" if run.run.returncode == 0 else words,
+                "load": round(os.getloadavg()[0], 1),
+            }
+        )
+        output.unlink(missing_ok=True)
+        print(found[-1], flush=True)
+    size = path.stat().st_size
+    return {"rows": ROWS, "different": different, "file": size, "memory": MEMORY, "runs": found}
+
+
+def few(folder: Path) -> dict[str, Any]:
+    """A whole run of rows of which few are different."""
+    return whole(folder, 3_000)
 
 
 def wide(folder: Path, rows: int = 100_000, columns: int = 1_000) -> dict[str, Any]:
@@ -131,10 +241,11 @@ def wide(folder: Path, rows: int = 100_000, columns: int = 1_000) -> dict[str, A
 def main() -> None:
     """Measure what was asked for, and keep the rest."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", choices=("gzip", "wide"))
+    measures = {"gzip": compressed, "whole": whole, "few": few, "wide": wide}
+    parser.add_argument("what", nargs="*", choices=tuple(measures))
     given = parser.parse_args()
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
-    for name, measure in (("gzip", compressed), ("wide", wide)):
+    for name, measure in measures.items():
         if not given.what or name in given.what:
             with tempfile.TemporaryDirectory(prefix="shoal-limits-") as folder:
                 found[name] = measure(Path(folder))

@@ -57,7 +57,7 @@ class Cells:
     """(n_rows,) the input row behind each canonical row."""
     hashes: Words
     """(n_rows,) the hash that orders canonical rows inside their cell."""
-    sensitive: dict[str, Codes]
+    sensitive: Mapping[str, Codes]
     """Per sensitive column, (n_rows,) the code of each canonical row."""
     sensitive_domains: dict[str, Domain]
     """What those codes mean."""

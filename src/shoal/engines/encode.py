@@ -4,8 +4,9 @@ The distinct values of each column are counted in the session and numbered here;
 where they are, with the hash and the canonical order that they would have in memory.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,19 +36,23 @@ from shoal.engines.queries import (
     WEIGHT,
     WORD,
     count_combinations,
+    count_different,
     count_ids,
+    count_repeated,
     count_rows,
     count_values,
+    frequent_values,
     number_duplicates,
     people_with_values,
     present,
+    rare_values,
     repeated_values,
     rows_with,
     select,
     value_counts,
 )
 from shoal.engines.session_weights import ReadWeights, read_weights_in
-from shoal.engines.sessions import Session, passing, query_number
+from shoal.engines.sessions import RevisingSession, Session, passing, query_number
 from shoal.engines.words import WordLayout, word_layout
 from shoal.errors import InputError
 from shoal.evidence.repeated_ids import is_own
@@ -55,6 +60,11 @@ from shoal.io.arrow import one_chunk
 from shoal.policy import Policy
 from shoal.progress import Progress, no_progress
 
+MOST_NUMBERED = 1_000_000
+"""Different rows with equals of which this process counts how many have passed; of more, only those with
+many equals."""
+FREQUENT = 10_000
+"""Equals of a row that are many."""
 MAX_VALUES = 1_000_000
 """Distinct values that a column may have: they and their counts are kept in this process."""
 COUNTED, HASHED = 0.1, 0.6
@@ -487,7 +497,11 @@ def _encode_rows(
     found = findings(session, ENCODED)
     # most rows have no equal: only those that may have one are numbered among their equals
     doubled, numbered = f"{ENCODED}_doubled", f"{ENCODED}_numbered"
-    session.keep(doubled, repeated_values(ENCODED, ALIKE))
+    if isinstance(session, RevisingSession) and not owners:
+        session.keep(doubled, count_repeated(ENCODED, ALIKE))
+        _number_frequent(session, doubled, [*codes, "h"])
+    else:
+        session.keep(doubled, repeated_values(ENCODED, ALIKE))
     if query_number(session, count_rows(doubled)):
         # rows that are published alike may be of different people, or stand for more of them
         by = ", ".join(owners) or "h"
@@ -498,6 +512,61 @@ def _encode_rows(
             session.substitute(ENCODED, numbered, ALIKE)
     session.drop(doubled)
     return found
+
+
+def _number_frequent(session: Session, doubled: str, same: Sequence[str]) -> None:
+    """Number those rows among their equals that have many, or all where few are different, as they pass:
+    no more of them than a batch are in memory. Others stay in `doubled`.
+
+    same: the columns in which equal rows are equal.
+    """
+    least = 2 if query_number(session, count_rows(doubled)) <= MOST_NUMBERED else FREQUENT
+    frequent = f"{doubled}_frequent"
+    session.keep(frequent, frequent_values(doubled, ALIKE, least))
+    values = query_number(session, count_rows(frequent))
+    # two different rows may share a number by accident: these are left to be compared as they are
+    rows = rows_with(ENCODED, [ALIKE, *same], ALIKE, frequent)
+    if values and query_number(session, count_different(rows, [ALIKE, *same])) == values:
+        answer = session.query(select(frequent, [ALIKE])).column(ALIKE)
+        assert isinstance(session, RevisingSession)
+        session.revise(ENCODED, NumberEquals(np.sort(answer.to_numpy().astype(np.int64))))
+        session.keep(doubled, rare_values(doubled, ALIKE, least))
+    session.drop(frequent)
+
+
+class NumberEquals:
+    """Gives each row its key by its number among its equals, in the order in which they pass: these
+    differ in nothing that is published."""
+
+    columns = (ALIKE, "h", "key")
+
+    def __init__(self, known: Ints) -> None:
+        """known: (m,) what is the same for equal rows, ascending; others keep their keys."""
+        self._known, self._lock = known, Lock()
+        self._passed = np.zeros(len(known), np.int64)
+
+    def __call__(self, rows: pa.RecordBatch | pa.Table) -> pa.Array | None:
+        """(n,) the keys of some rows; None where none changes."""
+        alike = rows.column(ALIKE).to_numpy().astype(np.int64, copy=False)
+        place = np.searchsorted(self._known, alike)
+        place[place == len(self._known)] = 0
+        found = np.flatnonzero(self._known[place] == alike)
+        if not len(found):
+            return None
+        place = place[found]
+        order = np.argsort(place, kind="stable")
+        begins = np.flatnonzero(np.diff(place[order], prepend=-1))
+        n = np.diff(begins, append=len(order))
+        slots = place[order][begins]
+        with self._lock:
+            before = self._passed[slots]
+            self._passed[slots] += n
+        nth = np.empty(len(found), np.int64)
+        nth[order] = np.arange(len(order)) + np.repeat(before - begins, n)
+        keys = rows.column("key").to_numpy().astype(np.int64)
+        hashes = as_unsigned(one_chunk(rows.column("h")))[found]
+        keys[found] = as_signed(_stirred(hashes, [nth.astype(np.uint64)]))
+        return pa.array(keys)
 
 
 FOUND = pa.field("found", pa.string())
@@ -519,6 +588,11 @@ class Witnessed:
     def reads_codes(self) -> bool:
         """Whether the function takes texts as codes too; a witness does."""
         return getattr(self.function, "reads_codes", False)
+
+    @property
+    def divisible(self) -> Collection[int]:
+        """The keys whose rows the function takes in parts."""
+        return getattr(self.function, "divisible", ())
 
     def __call__(self, batch: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa.Table:
         """What the function returns, with what was found in the first row of `found`."""

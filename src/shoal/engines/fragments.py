@@ -4,7 +4,8 @@ The code is the same as in memory. Nothing may depend on which fragment a row is
 they mean in the whole table, groups are compared with all its rows, and the cuts that led here count.
 """
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
 from shoal.encoding.people import People
 from shoal.engines.queries import PERSON, WEIGHT
+from shoal.io.arrow import one_chunk
 from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
 from shoal.methods.base import Method
 from shoal.methods.blocks import group_blocks, group_rows, refine_rows
@@ -124,9 +126,17 @@ class Finish:
     """Whether there are sampling weights; then they stay beside their published rows."""
     ids: tuple[str, ...] = ()
     """Hashes of identifiers that stay beside the published rows."""
+    large: Mapping[int, tuple[pa.Array, ...]] = field(default_factory=dict)
+    """Fragments that are one large group each, with its labels: their rows come in parts, and they are
+    measured already."""
     pieces: int = 0
     """Where published classes are looked at again: into how many pieces, as `b`. Sensitive codes then
     stay beside the rows too."""
+
+    @property
+    def divisible(self) -> Collection[int]:
+        """The fragments whose rows may come in parts."""
+        return self.large.keys()
 
     @property
     def columns(self) -> list[str]:
@@ -156,6 +166,8 @@ class Finish:
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Group and label the rows of one fragment."""
         number = rows["node"][0].as_py()
+        if number in self.large:
+            return self._rows_of_group(number, rows)
         cells = self._cells(rows)
         grouping = self.group(cells, int(self.depths[number]), self.totals)
         kept = np.flatnonzero(grouping.group >= 0)
@@ -187,6 +199,24 @@ class Finish:
         if self.measure is not None:
             sums = self.measure(self._parts(cells, grouping, spans, rows))
             found["sums"] = pa.concat_arrays([found["sums"][1:], pa.array([sums], pa.string())])
+        return pa.table(found)
+
+    def _rows_of_group(self, number: int, rows: pa.Table) -> pa.Table:
+        """Label some rows of a large group."""
+        n = len(rows)
+        found: dict[str, pa.Array | pa.ChunkedArray] = {
+            f"q{j}": pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), label)
+            for j, label in enumerate(self.large[number])
+        }
+        as_they_are = [*self.payload, *self.behind, *self._owners]
+        as_they_are += self._secret if self.pieces else []
+        found |= {name: one_chunk(rows[name]) for name in as_they_are}
+        if self.pieces:
+            shown = [label.dictionary_encode() for label in self.large[number]]
+            piece = hash_rows(1, (), shown, 0) % np.uint64(self.pieces)
+            found["b"] = pa.array(np.repeat(piece.astype(np.int32), n))
+        found["g"] = pa.array(np.full(n, number << 32))
+        found["sums"] = pa.nulls(n, pa.string())
         return pa.table(found)
 
     def _parts(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> ReleaseView:

@@ -6,8 +6,8 @@ that has become small enough, or that cannot be cut, is a fragment; fragments ar
 rows are (`engines/fragments.py`). How small is small enough does not change the release.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -56,6 +56,8 @@ class Fragment:
     depth: int
     """How many cuts led to them."""
     rows: int
+    is_group: bool = False
+    """Whether it is one group, with more rows than a fragment should have: no cut of it is allowed."""
 
 
 @dataclass(frozen=True)
@@ -74,15 +76,21 @@ class PartitionTree:
         payload: pa.Schema,
         sizes: Mapping[str, int] | None = None,
         by_sql: bool = True,
+        only: Collection[int] | None = None,
     ) -> "tuple[str, Locator | None]":
         """SQL of all rows of the encoded table, and what finds `node`, their fragment; None where the
         SQL does.
 
         payload: the types of columns that are no codes. sizes: of columns of small numbers, how many
         different ones they have; they get the smallest type that holds these. by_sql: whether SQL may
-        find the fragments where there are few.
+        find the fragments where there are few. only: the fragments whose rows are wanted, where these
+        are not all; others are then left out by what finds them.
         """
-        numbers = {leaf: number for number, leaf in enumerate(self.tree.leaves())}
+        numbers = {
+            leaf: number
+            for number, leaf in enumerate(self.tree.leaves())
+            if only is None or number in only
+        }
         if by_sql and len(numbers) <= MOST_SQL_FRAGMENTS:
             return queries.with_leaves(self.tree, numbers, columns), None
         small = {name: _small_type(size) for name, size in (sizes or {}).items()}
@@ -162,7 +170,9 @@ def cut_into_fragments(
         left = sum(known[node].rows for node in open_nodes)
         progress(1 - left / encoded.n_rows, encoded.n_rows - left, encoded.n_rows)
     session.drop(OPEN_ROWS)
-    return PartitionTree(tree, tuple(known[leaf] for leaf in tree.leaves()), layout_of(encoded))
+    leaves = [known[leaf] for leaf in tree.leaves()]
+    fragments = tuple(replace(one, is_group=one.rows > fragment_rows) for one in leaves)
+    return PartitionTree(tree, fragments, layout_of(encoded))
 
 
 def layout_of(encoded: EncodedTable) -> WordLayout | None:

@@ -192,6 +192,32 @@ def repeated_values(table: str, column: str) -> str:
     return _described(sql, "repeated", table, [column])
 
 
+def count_repeated(table: str, column: str) -> str:
+    """The values of a column that several rows have, and n: how many."""
+    return f"SELECT {column}, count(*) AS n FROM {table} GROUP BY {column} HAVING count(*) > 1"
+
+
+def count_as_frequent(counted: str, least: int) -> str:
+    """n: the values that at least so many rows have, of counted ones."""
+    return f"SELECT count(*) AS n FROM {counted} WHERE n >= {least}"
+
+
+def frequent_values(counted: str, column: str, least: int) -> str:
+    """The values that at least so many rows have, of counted ones."""
+    return f"SELECT {column} FROM {counted} WHERE n >= {least}"
+
+
+def rare_values(counted: str, column: str, least: int) -> str:
+    """The values that fewer rows have, of counted ones."""
+    return f"SELECT {column} FROM {counted} WHERE n < {least}"
+
+
+def count_different(rows: str, columns: Sequence[str]) -> str:
+    """n: the different combinations of some columns of rows, which are a table in SQL."""
+    names = ", ".join(columns)
+    return f"SELECT count(*) AS n FROM (SELECT {names} FROM {rows} GROUP BY {names}) AS found"
+
+
 def rows_with(table: str, columns: Sequence[str], key: str, values: str) -> str:
     """The rows of a table whose key is among the values in another table, as a table in SQL."""
     shown = ", ".join(f"{table}.{column} AS {column}" for column in columns)
@@ -527,6 +553,23 @@ def with_leaves(tree: Tree, numbers: Mapping[int, int], columns: Sequence[str]) 
     return f"SELECT {node} AS node, {', '.join(columns)} FROM {ENCODED}"
 
 
+def large_group_sizes(table: str, columns: Sequence[str]) -> str:
+    """node, and kinds: the different rows of each, of counted rows."""
+    names = ", ".join(["node", *columns])
+    kinds = f"SELECT {names} FROM {table} GROUP BY {names}"
+    return f"SELECT node, count(*) AS kinds FROM ({kinds}) AS found GROUP BY node"
+
+
+def large_groups(table: str, columns: Sequence[str], nodes: Collection[int]) -> str:
+    """The different rows of some nodes, and n: how many there are of each, of counted rows."""
+    names = ", ".join(["node", *columns])
+    wanted = ", ".join(map(str, nodes))
+    return (
+        f"SELECT {names}, CAST(sum(n) AS BIGINT) AS n FROM {table} WHERE node IN ({wanted}) "
+        f"GROUP BY {names}"
+    )
+
+
 def move_rows(
     table: str,
     columns: int,
@@ -682,6 +725,8 @@ class Piece(NamedTuple):
     first: tuple[int, ...] = ()
     last: tuple[int, ...] | None = None
     """Where given, the piece is split: up to this row (c0, ..., key, h) it is 2 * number, then + 1."""
+    keys: tuple[int, int] | None = None
+    """Where given, how wide parts of the keys are, and the part in which the rows' keys lie."""
 
 
 def piece_counts(table: str, pieces: Iterable[Piece], columns: Sequence[str]) -> str:
@@ -690,6 +735,17 @@ def piece_counts(table: str, pieces: Iterable[Piece], columns: Sequence[str]) ->
     named = ", ".join(f"{name} AS v{i}" for i, name in enumerate(columns))
     inner = _pieces(table, pieces, columns)
     return f"SELECT part, {named}, count(*) AS n FROM ({inner}) AS parts GROUP BY part, {names}"
+
+
+def key_counts(table: str, pieces: Iterable[Piece], width: int) -> str:
+    """Rows of each piece in each part of the keys, parts in order: part, v0, n."""
+    inner, of = _pieces(table, pieces, ["key"]), _part_of_keys(width)
+    return f"SELECT part, {of} AS v0, count(*) AS n FROM ({inner}) AS parts GROUP BY part, {of}"
+
+
+def _part_of_keys(width: int) -> str:
+    """SQL of the part of a key; keys in order have parts in order."""
+    return f"CAST(floor(CAST(key AS DOUBLE) / CAST({width} AS DOUBLE)) AS BIGINT)"
 
 
 def nth_rows(table: str, columns: int, pieces: Iterable[Piece], places: Mapping[int, int]) -> str:
@@ -716,18 +772,25 @@ def piece_spans(table: str, columns: int, pieces: Iterable[Piece], sets: Collect
 
 def _pieces(table: str, pieces: Iterable[Piece], names: Sequence[str]) -> str:
     """The rows of all pieces, `part` being their number; a row is in one piece of a column."""
-    alike: dict[tuple[int, int, bool], list[Piece]] = {}
+    alike: dict[tuple[int, int, bool, int], list[Piece]] = {}
     for piece in pieces:
-        kind = piece.column, len(piece.first), piece.last is not None
+        width = 0 if piece.keys is None else piece.keys[0]
+        kind = piece.column, len(piece.first), piece.last is not None, width
         alike.setdefault(kind, []).append(piece)
     return " UNION ALL ".join(_pieces_alike(table, *kind, of, names) for kind, of in alike.items())
 
 
 def _pieces_alike(
-    table: str, column: int, known: int, split: bool, pieces: list[Piece], names: Sequence[str]
+    table: str,
+    column: int,
+    known: int,
+    split: bool,
+    width: int,
+    pieces: list[Piece],
+    names: Sequence[str],
 ) -> str:
     """The rows of pieces along one column that are described by equally many codes."""
-    heads = ["part", "kn", "kc", *(f"k{j}" for j in range(known))]
+    heads = ["part", "kn", "kc", *(f"k{j}" for j in range(known)), *(["kp"] if width else [])]
     part = "part"
     if split:
         last = pieces[0].last
@@ -735,8 +798,11 @@ def _pieces_alike(
         heads += [f"x{j}" for j in range(len(last))]
         side = _up_to(_limits(_canonical(len(last) - 2)))
         part = f"CASE WHEN {side} THEN 2 * part ELSE 2 * part + 1 END AS part"
-    values = _values((p.number, p.node, p.code, *p.first, *(p.last or ())) for p in pieces)
+    values = _values(
+        (p.number, p.node, p.code, *p.first, *(p.keys or ())[1:], *(p.last or ())) for p in pieces
+    )
     same = "".join(f" AND c{j} = k{j}" for j in range(known))
+    same += f" AND {_part_of_keys(width)} = kp" if width else ""
     return (
         f"SELECT {part}, {', '.join(names)} FROM {table} JOIN (VALUES {values}) "
         f"AS wanted({', '.join(heads)}) ON node = kn AND c{column} = kc{same}"

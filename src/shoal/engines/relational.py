@@ -38,6 +38,7 @@ from shoal.engines.encode import (
 )
 from shoal.engines.fragments import TARGET, Finish, GroupFragment
 from shoal.engines.full_domain import PublishRows, SensitiveColumns, collect_cells, label_cells
+from shoal.engines.large_groups import NONE, LargeGroups, label_large_groups
 from shoal.engines.measured import (
     ColumnReport,
     ComponentReport,
@@ -115,7 +116,7 @@ from shoal.engines.sessions import (
 )
 from shoal.engines.sources import Source, source_at
 from shoal.engines.targets import Target
-from shoal.errors import Infeasible, VerificationFailed, listed
+from shoal.errors import Infeasible, InputError, VerificationFailed, format_memory, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.disclosure import Disclosure, coarsened
 from shoal.evidence.estimated_risk import risk_of_classes
@@ -151,6 +152,8 @@ CHANGED = "changed"
 """The raw table once column rules and pseudonyms were applied to it."""
 MOST_SETTLED = 5_000_000
 """Rows that are grouped in one place, where groups with the same label do not hold together."""
+ROW_BYTES, CELL_BYTES = 200, 40
+"""Bytes that a group takes which is handled as a whole: for a row, and for each of its cells."""
 RECOGNITION = "recognition-rate"
 """The one metric that looks at sensitive values also where no model does."""
 
@@ -163,6 +166,9 @@ class RelationalEngine(Engine):
     _in_database = False
     fragment_rows: int | None = None
     """Rows of a fragment; changes how the work is divided, not what comes out."""
+
+    ceiling: int | None = None
+    """The bytes that this process may take; None where that is not its own affair."""
 
     _names: list[str]
     _people: PublishedPeople | None = None
@@ -394,6 +400,9 @@ class RelationalEngine(Engine):
             ids=tuple(self._ids.values()),
             has_weights=encoded.has_weights,
         )
+        self._large = self._large_groups(tree)
+        self._require_fits(tree)
+        finish = replace(finish, large=self._large.labels)
         types = [*((f.name, f.type) for f in encoded.schema), *self._behind.items()]
         stored = pa.schema([(name, storage_type(kind)) for name, kind in types])
         self._before: Histogram = ()
@@ -419,6 +428,36 @@ class RelationalEngine(Engine):
         rows, locate = tree.rows(finish.columns, stored, small if walks else {}, by_sql=not walks)
         seen = Witnessed(finish, self._witness(), at_result=True, without=tuple(done))
         session.map_groups(PUBLISHED, rows, "node", seen, schema, sizes, before=locate)
+
+    def _large_groups(self, tree: PartitionTree) -> LargeGroups:
+        """The groups that are larger than a fragment, where these are found by cuts alone."""
+        encoded, finish = self._encoded, self._finish
+        cuts = finish.method.partition_rule() is not None and not finish.is_table
+        if not self.session.walks or not cuts or encoded.has_weights:
+            return NONE
+        return label_large_groups(
+            self.session,
+            tree,
+            encoded.domains,
+            encoded.sensitive_domains,
+            encoded.totals,
+            encoded.has_target,
+            self._sums,
+        )
+
+    def _require_fits(self, tree: PartitionTree) -> None:
+        """Raise `InputError` for a group that must be in memory as a whole and would take too much."""
+        of = enumerate(tree.fragments)
+        whole = (one.rows for i, one in of if one.is_group and i not in self._large.labels)
+        rows = max(whole, default=0)
+        needed = rows * (ROW_BYTES + CELL_BYTES * len(columns_to_read(self._policy)))
+        if self.ceiling is not None and needed > self.ceiling:
+            raise InputError(
+                f"The constraints do not allow a group of {rows:,} rows to be divided. Together these "
+                f"would take about {format_memory(needed)} of memory, but at most "
+                f"{format_memory(self.ceiling)} may be used. Raise --memory (in Python memory=), make "
+                "columns coarser, or loosen the constraints."
+            )
 
     def _is_seen(self, name: str) -> bool:
         """Whether the witness of published rows compares a column's labels with the values."""
@@ -462,6 +501,7 @@ class RelationalEngine(Engine):
         policy, encoded, facts = self._policy, self._encoded, self._facts
         labels = [f"q{j}" for j in range(len(encoded.domains))]
         sums = self.session.query(present(PUBLISHED, "sums")).column("sums").to_pylist()
+        sums += self._large.sums
         after = size_histogram(self.session.query(class_sizes(PUBLISHED, labels, "g")))
         classes = sum(times for _, times in after)
         found = figures_of(policy, self._sums, sums, classes)

@@ -27,6 +27,7 @@ from shoal.engines.sessions import (
     RAW,
     RELEASE,
     SPARK,
+    bytes_of,
     check_engine,
     check_spark_files,
     engine_label,
@@ -48,6 +49,7 @@ class DuckDBEngine(RelationalEngine):
 
     def __init__(self, memory: str) -> None:
         self.label, self._memory = engine_label(LOCAL, memory), memory
+        self.ceiling = int(bytes_of(memory) or 0)
 
     @contextmanager
     def opened(self, clock: Clock) -> Iterator[None]:

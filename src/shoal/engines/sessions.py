@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -55,6 +55,18 @@ class TypedFunction(Protocol):
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows in, rows out."""
+
+
+class ReviseFunction(Protocol):
+    """A function on parts of a table that changes a column; it may keep counts, so each part passes
+    once."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What it is given, the column that changes being the last."""
+
+    def __call__(self, rows: pa.Table) -> pa.Array | None:
+        """The column as it is to be; None where it stays as it is."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +167,14 @@ class Session(Protocol):
         """End the session and leave nothing behind."""
 
 
+@runtime_checkable
+class RevisingSession(Protocol):
+    """A session that can change a column of a table that it has stored."""
+
+    def revise(self, name: str, function: ReviseFunction) -> None:
+        """Put what a function makes of its columns into the last of these, part by part of the rows."""
+
+
 @contextmanager
 def open_session(
     engine: str, memory: str | None = None, clock: Clock | None = None
@@ -197,7 +217,7 @@ def check_engine(engine: str, memory: str | None) -> None:
             "--memory limits the local engine. Spark's memory is set where Spark is started "
             "(spark.executor.memory, spark.driver.memory)."
         )
-    limit = _bytes_of(memory)
+    limit = bytes_of(memory)
     if limit is None or not LEAST <= limit <= MOST:
         given = memory if len(memory) <= 30 else f"{memory[:30]}…"
         raise InputError(
@@ -224,12 +244,12 @@ def is_spark(data: object) -> bool:
 
 def database_limit(memory: str) -> str:
     """What a limit for the whole process leaves for its database; half of it at the least."""
-    limit = _bytes_of(memory)
+    limit = bytes_of(memory)
     assert limit is not None
     return f"{int(max(limit / 2, limit - OWN_BYTES)) // 1000}KB"
 
 
-def _bytes_of(memory: str) -> float | None:
+def bytes_of(memory: str) -> float | None:
     """A size in bytes; None where the text is not a size."""
     size = SIZE.fullmatch(memory)
     if size is None:

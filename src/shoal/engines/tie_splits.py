@@ -7,6 +7,7 @@ the cut, the others above.
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.engines import queries
@@ -14,7 +15,11 @@ from shoal.engines.sessions import Session
 from shoal.methods.partition_histograms import Tie, TieSide
 
 FEW = 1_000_000
-"""Up to this many rows are sorted to find the last one below; of more, columns are counted first."""
+"""Up to this many rows are sorted to find the last one below; of more, columns are counted first, and of
+rows that are equal in all of them the keys, which are random."""
+KEY_BITS = 64
+PARTS = 8
+"""Parts of the keys of equal rows for each that is to be sorted: few of them are larger than that."""
 MOST_COUNTS = 500_000
 """As many columns are counted together as give at most this many counts; one alone may give more."""
 
@@ -66,8 +71,8 @@ class TieSplits:
     def _tally(self, pieces: list[queries.Piece], columns: list[str]) -> tuple[Ints, Ints, Ints]:
         """Piece, (entries, columns) codes and rows."""
         answer = self._session.query(queries.piece_counts(self._table, pieces, columns))
-        part, n = (answer[name].to_numpy().astype(np.int64) for name in ("part", "n"))
-        codes = [answer[f"v{i}"].to_numpy().astype(np.int64) for i in range(len(columns))]
+        part, n = (_numbers(answer[name]) for name in ("part", "n"))
+        codes = [_numbers(answer[f"v{i}"]) for i in range(len(columns))]
         return part, np.stack(codes, axis=1), n
 
     def _pieces_of(self, ties: list[Tie]) -> list[queries.Piece]:
@@ -98,9 +103,10 @@ class TieSplits:
         first: dict[Tie, tuple[int, ...]] = dict.fromkeys(ties, ())
         rows = {one: one.rows for one in ties}
         place = {one: one.below for one in ties}
-        counted = 0
+        counted, keys = 0, dict[Tie, tuple[int, int]]()
         while many := [one for one in ties if rows[one] * len(ties) > FEW]:
             if counted == self._columns:
+                keys = self._count_keys(many, first, rows, place)
                 break
             together = self._together(counted, len(many))
             part, codes, n = self._tally(_pieces(many, first), [f"c{j}" for j in together])
@@ -115,15 +121,50 @@ class TieSplits:
                 first[one] += tuple(codes[mine[at]].tolist())
             counted = together.stop
         places = {number: place[one] for number, one in enumerate(ties)}
-        sql = queries.nth_rows(self._table, self._columns, _pieces(ties, first), places)
+        pieces = _pieces(ties, first, keys)
+        sql = queries.nth_rows(self._table, self._columns, pieces, places)
         answer = self._session.query(sql)
         names = [name for name in answer.column_names if name != "part"]
         for row in answer.to_pylist():
             self._last[ties[row["part"]]] = tuple(row[name] for name in names)
 
+    def _count_keys(
+        self,
+        many: list[Tie],
+        first: Mapping[Tie, tuple[int, ...]],
+        rows: Mapping[Tie, int],
+        place: dict[Tie, int],
+    ) -> dict[Tie, tuple[int, int]]:
+        """In which part of the keys the rows are that are searched; their places become those in it."""
+        wanted = PARTS * len(many) * max(rows[one] for one in many) // max(1, FEW)
+        width = 1 << (KEY_BITS - max(1, wanted.bit_length()))
+        sql = queries.key_counts(self._table, _pieces(many, first), width)
+        answer = self._session.query(sql)
+        part, value, n = (_numbers(answer[name]) for name in ("part", "v0", "n"))
+        order = np.lexsort((value, part))
+        ends = np.searchsorted(part[order], np.arange(len(many) + 1))
+        found = {}
+        for one, begin, end in zip(many, ends[:-1], ends[1:], strict=True):
+            mine = order[begin:end]
+            upto = np.cumsum(n[mine])
+            at = int(np.searchsorted(upto, place[one]))
+            place[one] -= int(upto[at] - n[mine[at]])
+            found[one] = width, int(value[mine[at]])
+        return found
 
-def _pieces(ties: list[Tie], first: Mapping[Tie, tuple[int, ...]]) -> list[queries.Piece]:
+
+def _numbers(column: pa.ChunkedArray) -> Ints:
+    return column.to_numpy().astype(np.int64)
+
+
+def _pieces(
+    ties: list[Tie],
+    first: Mapping[Tie, tuple[int, ...]],
+    keys: Mapping[Tie, tuple[int, int]] | None = None,
+) -> list[queries.Piece]:
     return [
-        queries.Piece(number, one.node, one.column, one.code, first[one])
+        queries.Piece(
+            number, one.node, one.column, one.code, first[one], keys=(keys or {}).get(one)
+        )
         for number, one in enumerate(ties)
     ]

@@ -110,6 +110,8 @@ def _unchanged(tree: HierarchyTree, level: int) -> Bools:
 
 def sensitive_rows_by_level(parts: ReleaseView, name: str) -> Ints:
     """(levels,) published rows of a sensitive column at each level that people prefer."""
+    if parts.alike is not None and name not in parts.raised:
+        return np.array([int(parts.alike.times.sum())])
     hidden, levels = starred_rows(parts), parts.raised.get(name)
     if levels is None:
         return np.array([int((~hidden).sum())])
@@ -153,7 +155,10 @@ def spread_quasi(domain: Domain, spans: Spans, j: int) -> Floats:
 def spread_sensitive(parts: ReleaseView, name: str) -> Floats:
     """(size,) published rows of each value of a sensitive column; values that were raised by a
     preference are spread too."""
-    domain, codes = parts.cells.sensitive_domains[name], parts.cells.sensitive[name]
+    domain = parts.cells.sensitive_domains[name]
+    if parts.alike is not None and name not in parts.raised:
+        return parts.alike.with_value(name, domain.size).astype(np.float64)
+    codes = parts.cells.sensitive[name]
     hidden = starred_rows(parts)
     if not hidden.any() and name not in parts.raised:
         return np.bincount(codes, minlength=domain.size).astype(np.float64)

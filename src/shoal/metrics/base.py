@@ -40,6 +40,35 @@ class Totals:
 
 
 @dataclass(frozen=True)
+class AlikeRows:
+    """The rows of one group, those that are alike in all that is measured counted as one.
+
+    Of a group that is too large to be looked at row by row: it has no suppressed rows.
+    """
+
+    times: Ints
+    """(kinds,) rows of each kind."""
+    sensitive: Mapping[str, Codes]
+    """Per sensitive column, (kinds,) the code of each."""
+    target: Codes | None = None
+    """(kinds,) the class of each, where the policy names a target column."""
+
+    def with_value(self, name: str, size: int) -> Ints:
+        """(size,) the rows with each code of a sensitive column."""
+        return _counted(self.sensitive[name], self.times, size)
+
+    def with_class(self) -> Ints:
+        """(classes,) the rows with each class of the target."""
+        assert self.target is not None
+        return _counted(self.target, self.times, 0)
+
+
+def _counted(codes: Codes, times: Ints, size: int) -> Ints:
+    # whole numbers below 2**53, so sums of floats are exact
+    return np.bincount(codes, times, size).astype(np.int64)
+
+
+@dataclass(frozen=True)
 class ReleaseView:
     """A release, or a part of one, as metrics see it."""
 
@@ -64,6 +93,9 @@ class ReleaseView:
 
     whole: Totals | None = None
     """For some rows of a larger table: the totals of all of it."""
+    alike: AlikeRows | None = None
+    """Of one large group: its rows by kind. What there is for each row is then made when it is asked
+    for, and takes memory for every row."""
 
     @property
     def sizes(self) -> Ints:

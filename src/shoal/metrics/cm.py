@@ -24,6 +24,8 @@ class Cm(AdditiveMetric):
         """Rows that have their group's most common class."""
         if view.target is None or len(view.groupings) != 1:
             return {}
+        if view.alike is not None:
+            return {"common": int(view.alike.with_class().max(initial=0))}
         group = view.groupings[0].group
         kept = group >= 0
         classes = int(view.target.max(initial=0)) + 1

@@ -65,6 +65,12 @@ def row_rates(view: ReleaseView, column: str, leaves: Ints | None = None) -> Flo
 def group_rates(view: ReleaseView, column: str, leaves: Ints | None = None) -> Floats:
     """(n_groups,) the mean rate of each group's rows."""
     (grouping,) = view.groupings
+    if view.alike is not None and leaves is None and column not in view.raised:
+        domain = view.cells.sensitive_domains[column]
+        times = view.alike.with_value(column, domain.size).astype(np.float64)
+        if domain.missing >= 0:
+            times[domain.missing] = 0
+        return np.array([(times**2).sum()]) / view.spans[0].sizes.astype(np.float64) ** 2
     kept = grouping.group >= 0
     rates = row_rates(view, column, leaves)
     total = np.bincount(grouping.group[kept], rates[kept], minlength=grouping.n_groups)

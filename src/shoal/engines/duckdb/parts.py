@@ -14,9 +14,9 @@ from threading import Lock
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from shoal.engines.sessions import ReviseFunction
 from shoal.threads import in_turn
 
 BATCH = 1 << 17
@@ -37,6 +37,8 @@ class PartFiles:
         """folder: it does not exist yet."""
         self.folder, self._schema = folder, schema
         self._numbers = count()
+        self._few: list[pa.Table] = []
+        """Parts with few rows, which will share a file."""
         folder.mkdir(parents=True)
 
     @property
@@ -52,40 +54,49 @@ class PartFiles:
         """Write what a function makes of each item of all pieces, several of these at a time."""
 
         def make(piece: Callable[[], Iterable[pa.RecordBatch | pa.Table]]) -> list[pa.Table]:
-            few = []
-            for item in piece():
-                part = self._conform(function(item))
-                if len(part) < FEW_ROWS:
-                    few.append(part)
-                else:
-                    self._write(part)
-            return few
+            return self.make(function, piece())
 
-        few: list[pa.Table] = []
         for parts in in_turn(make, pieces):
-            few += parts
-            if sum(map(len, few)) >= BATCH:
-                self._write(pa.concat_tables(few))
-                few = []
-        if few or not self.files:
-            self._write(pa.concat_tables([self._schema.empty_table(), *few]))
+            self.add_few(parts)
+        if self._few or not self.files:
+            self._write(pa.concat_tables([self._schema.empty_table(), *self._few]))
+            self._few = []
+
+    def make(
+        self,
+        function: Callable[..., pa.RecordBatch | pa.Table],
+        items: Iterable[pa.RecordBatch | pa.Table],
+    ) -> list[pa.Table]:
+        """Write what a function makes of some items, in any thread; what has few rows is returned."""
+        few = []
+        for item in items:
+            part = self._conform(function(item))
+            if len(part) < FEW_ROWS:
+                few.append(part)
+            else:
+                self._write(part)
+        return few
+
+    def add_few(self, parts: Iterable[pa.Table]) -> None:
+        """Write parts with few rows together, once there are enough."""
+        self._few += parts
+        if sum(map(len, self._few)) >= BATCH:
+            self._write(pa.concat_tables(self._few))
+            self._few = []
 
     def replace(self, key: str, other: "PartFiles") -> None:
         """Put the rows of another table in the place of those with the same key."""
-        values = pa.concat_arrays(
-            [
-                chunk
-                for file in other.files
-                for chunk in pq.read_table(file, columns=[key]).column(key).chunks
-            ]
-        )
+        # each file once: equal keys are often neighbours
+        some = [np.unique(pq.read_table(f, columns=[key]).column(key)) for f in other.files]
+        values = np.unique(np.concatenate(some))
 
         def without(file: Path) -> None:
             with pq.ParquetFile(file) as opened:
-                found = pc.is_in(opened.read(columns=[key]).column(key), values)
-                if not pc.any(found).as_py():
+                keys = opened.read(columns=[key]).column(key).to_numpy()
+                found = values[np.searchsorted(values[:-1], keys)] == keys
+                if not found.any():
                     return
-                kept = opened.read().filter(pc.invert(found))
+                kept = opened.read().filter(pa.array(~found))
             self._write(kept.cast(self._schema))
             file.unlink()
 
@@ -93,6 +104,22 @@ class PartFiles:
             pass
         for file in other.files:
             file.rename(self._next())
+
+    def revise(self, function: ReviseFunction) -> None:
+        """Put what a function makes of its columns into the last of these, file by file."""
+
+        def again(file: Path) -> None:
+            with pq.ParquetFile(file) as opened:
+                found = function(opened.read(columns=list(function.columns)))
+                if found is None:
+                    return
+                rows = opened.read()
+            at = rows.schema.get_field_index(function.columns[-1])
+            self._write(rows.set_column(at, rows.schema.field(at), found))
+            file.unlink()
+
+        for _ in in_turn(again, self.files):
+            pass
 
     def remove(self) -> None:
         """Remove all files."""

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -46,6 +46,7 @@ from shoal.engines.sessions import (
     BatchFunction,
     CountFunction,
     Listener,
+    ReviseFunction,
     TableFunction,
     Transfer,
     TypedFunction,
@@ -185,7 +186,8 @@ class DuckSession:
         """Create a table from a query, each batch of which has passed through a function."""
         with self._translated_errors():
             coded = getattr(function, "reads_codes", False)
-            self._fill(name, function, self._pieces(sql, coded), schema)
+            with self._filled(name, schema) as parts:
+                parts.fill(function, self._pieces(sql, coded))
 
     def map_groups(
         self,
@@ -201,16 +203,32 @@ class DuckSession:
         """Create a table from a query, the rows of each key having passed through a function; those of
         a few keys at a time are in memory."""
         rows, sort = RowsByKey(self._scratch()), SortByKey(key, before)
+        divisible = getattr(function, "divisible", ())
 
-        def sorted_rows(piece: Piece) -> list[tuple[pa.RecordBatch, Edges]]:
-            return [sort(batch) for batch in piece()]
+        def some_of(batch: pa.RecordBatch, edges: Edges) -> list[pa.Table]:
+            """What may pass at once."""
+            own = ((begin, end) for one, begin, end in edges if one in divisible)
+            tables = [pa.Table.from_batches([batch.slice(b, e - b)]) for b, e in own]
+            return parts.make(function, tables)
+
+        def sorted_rows(piece: Piece) -> tuple[list[pa.Table], list[tuple[pa.RecordBatch, Edges]]]:
+            few, others = [], []
+            for batch in piece():
+                found, edges = sort(batch)
+                if divisible:
+                    few += some_of(found, edges)
+                    edges = [one for one in edges if one[0] not in divisible]
+                if edges:
+                    others.append((found, edges))
+            return few, others
 
         try:
-            with self._translated_errors():
-                for parts in in_turn(sorted_rows, self._pieces(sql)):
-                    for batch, edges in parts:
+            with self._translated_errors(), self._filled(name, schema) as parts:
+                for few, others in in_turn(sorted_rows, self._pieces(sql)):
+                    parts.add_few(few)
+                    for batch, edges in others:
                         rows.add(batch, edges)
-                self._fill(name, function, rows, schema)
+                parts.fill(function, rows)
         finally:
             rows.remove()
 
@@ -225,6 +243,12 @@ class DuckSession:
                 kept = rows_without(name, columns, key, other)
                 self.keep(name, f"{kept} UNION ALL {select(other, columns)}")
             self.drop(other)
+
+    def revise(self, name: str, function: ReviseFunction) -> None:
+        """Put what a function makes of its columns into the last of these, file by file."""
+        with self._translated_errors():
+            self._parts[name].revise(function)
+            self._show(name, self._parts[name].files)
 
     def drop(self, name: str) -> None:
         """Drop a table."""
@@ -288,17 +312,12 @@ class DuckSession:
     def _count(self, rows: int) -> None:
         self.listener(Transfer(rows))
 
-    def _fill(
-        self,
-        name: str,
-        function: BatchFunction | TableFunction,
-        pieces: Iterable[Callable[[], Iterable[pa.RecordBatch | pa.Table]]],
-        schema: pa.Schema,
-    ) -> None:
-        """Create a table of what a function makes of all items; it gets its name when it is complete."""
+    @contextmanager
+    def _filled(self, name: str, schema: pa.Schema) -> Iterator[PartFiles]:
+        """Create a table of what is added in the block; it gets its name when it is complete."""
         parts = PartFiles(self._scratch(), schema)
         try:
-            parts.fill(function, pieces)
+            yield parts
         except BaseException:
             parts.remove()
             raise
