@@ -18,7 +18,7 @@ Bytes = npt.NDArray[np.uint8]
 
 ALL, MORE_ROWS, MORE_FIELDS, IRREGULAR = 0, 1, 2, 3
 """How parsing ended: with the bytes, for want of room for rows or for different fields, or at a record
-with too few or too many fields or a strange byte."""
+with too few or too many fields, a quote inside of a field or a strange byte."""
 ORDINARY, SEPARATOR, LINE_END, QUOTE, STRANGE = 0, 1, 2, 3, 4
 """What a byte is; strange is one on which readers do not agree."""
 MARKS = 4
@@ -161,6 +161,9 @@ def parse_records(
                 kind = kinds[data[at]]
                 if kind != ORDINARY:
                     if kind == QUOTE:
+                        # also in columns that nobody wants: it decides where their records end
+                        if not inside and at > begin and kinds[data[at - 1]] != QUOTE:
+                            return IRREGULAR
                         inside = not inside
                     elif not inside or kind == STRANGE:
                         break
@@ -168,6 +171,8 @@ def parse_records(
             if at >= end:
                 return ALL
             if kind == STRANGE or (kind == LINE_END) != (column == columns - 1):
+                return IRREGULAR
+            if at > begin and kinds[data[begin]] == QUOTE and kinds[data[at - 1]] != QUOTE:
                 return IRREGULAR
             mine = wanted[column]
             if mine >= coded:
