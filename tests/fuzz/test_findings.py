@@ -36,6 +36,32 @@ def test_apostrophes_are_no_quotes_around_other_rows(tmp_path: Path) -> None:
         assert {row["age"] for row in rows} == {"[20~24]", "[25~29]"}
 
 
+@pytest.mark.parametrize("folder", [False, True])
+def test_apostrophes_are_no_quotes_however_far_down_they_are(tmp_path: Path, folder: bool) -> None:
+    """A name between apostrophes near the beginning does not make quotes of those of later rows."""
+    wards = {5: "'A'", 110_000: "'t B", 110_003: "C'"}
+    lines = [f"{20 + i % 9},{wards.get(i, 'A')},{('flu', 'gout')[i % 2]}\n" for i in range(110_010)]
+    source = tmp_path / "table.csv"
+    if folder:
+        source = tmp_path / "tables"
+        source.mkdir()
+        (source / "1.csv").write_text("".join(["age,ward,ill\n", *lines[:60]]))
+        (source / "2.csv").write_text("".join(["age,ward,ill\n", *lines[109_900:]]))
+    else:
+        source.write_text("".join(["age,ward,ill\n", *lines]))
+    policy = {
+        "columns": {"age": "quasi", "ward": {"role": "plain", "type": "text"}, "ill": "sensitive"},
+        "constraints": [{"k": 5}],
+        "method": "mondrian",
+        "seed": 1,
+    }
+    target = tmp_path / "out.csv"
+    shoal.run(source, policy, target, **({"memory": "200MB"} if folder else {}))
+    rows = read_csv(target.read_text())
+    assert len(rows) == (170 if folder else 110_010)
+    assert {row["ward"] for row in rows} == {"A", *wards.values()}
+
+
 def test_a_file_that_is_quoted_by_apostrophes(tmp_path: Path) -> None:
     """Where the usual quote does not fit, apostrophes are quotes, also around lines."""
     source = tmp_path / "table.csv"

@@ -308,8 +308,6 @@ class CsvOptions:
         )
 
 
-LOOKED_THROUGH = 100_000
-"""Records in which it is seen whether a quote is what it looks like."""
 DETECT = CsvOptions()
 """Everything is detected."""
 
@@ -458,17 +456,17 @@ def quote_by_lines(path: Path, options: CsvOptions) -> str:
 
     Apostrophes at the beginning of two fields look like quotes, and everything between them, rows of
     other people, like one field. Where such a field spans lines, but the file reads without any fault
-    with the usual quote, that is the one.
+    with the usual quote, that is the one. Such fields may be anywhere, so the whole file is read.
     """
     assert options.quote is not None
     if options.quote == QUOTE or options.separator == QUOTE:
         return options.quote
     usual = replace(options, quote=QUOTE, escape=None)
     try:
-        found = islice(records(path, options), LOOKED_THROUGH)
+        found = records(path, options)
         if not any("\n" in text or "\r" in text for _, fields in found for text in fields):
             return options.quote
-        widths = {len(f) for _, f in islice(records(path, usual, strict=True), LOOKED_THROUGH) if f}
+        widths = {len(fields) for _, fields in records(path, usual, strict=True) if fields}
     except (csv.Error, UnicodeError):
         return options.quote
     return QUOTE if len(widths) == 1 else options.quote

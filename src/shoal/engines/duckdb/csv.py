@@ -32,6 +32,7 @@ from shoal.io.csv_dialect import (
     detect_encoding,
     first_fields,
     header_names,
+    is_utf8,
     not_text,
     open_bytes,
     plain_header,
@@ -42,7 +43,7 @@ from shoal.io.csv_dialect import (
 from shoal.io.formulas import escape_sql, escaped, unescape_sql
 from shoal.io.header import check_total_row, has_header
 from shoal.io.paths import is_gzipped
-from shoal.io.regular_csv import read_regular
+from shoal.io.regular_csv import Regularity, read_regular, regularity
 
 Result = TypeVar("Result")
 SAMPLE = 4 * BLOCK
@@ -57,14 +58,19 @@ BAD_QUOTE = (
 )
 
 
-def settle(path: Path, options: CsvOptions) -> tuple[CsvOptions, tuple[str, ...]]:
-    """The options with everything detected, and warnings about what was guessed."""
+def settle(
+    path: Path, options: CsvOptions, others: Sequence[Path] = ()
+) -> tuple[CsvOptions, tuple[str, ...]]:
+    """The options with everything detected, and warnings about what was guessed.
+
+    others: more files that are written alike.
+    """
     warning = None
     if options.encoding is None:
         encoding, warning = detect_encoding(path)
         options = replace(options, encoding=encoding)
     if None in (options.separator, options.quote):
-        options = _detect(path, options)
+        options = _detect(path, options, others)
     if options.header is None:
         options = replace(options, header=has_header(path, options))
     if options.footer is None:
@@ -73,7 +79,7 @@ def settle(path: Path, options: CsvOptions) -> tuple[CsvOptions, tuple[str, ...]
     return options, (warning,) if warning else ()
 
 
-def _detect(path: Path, options: CsvOptions) -> CsvOptions:
+def _detect(path: Path, options: CsvOptions, others: Sequence[Path]) -> CsvOptions:
     with as_utf8(path, options.encoding or UTF8, SAMPLE) as plain, connection(0) as con:
         separator, quote, escape, columns = _sniff(con, plain, options)
     if options.separator is not None:
@@ -90,9 +96,21 @@ def _detect(path: Path, options: CsvOptions) -> CsvOptions:
         tried = replace(
             options, separator=separator, quote=quote, escape=options.escape or backslash
         )
-        if (usual := quote_by_lines(path, tried)) != quote:
-            quote, backslash = usual, None
+        if any(_is_usual(one, tried) for one in (path, *others)):
+            quote, backslash = QUOTE, None
     return replace(options, separator=separator, quote=quote, escape=options.escape or backslash)
+
+
+def _is_usual(path: Path, options: CsvOptions) -> bool:
+    """Whether the usual quote is meant in place of the detected one."""
+    quote, separator = options.quote or "", options.separator or ","
+    if quote in ("", QUOTE):
+        return False
+    read_as_it_is = is_utf8(options.encoding or UTF8) and not is_gzipped(path)
+    if read_as_it_is and (separator + quote).isascii():
+        if regularity(path, separator, quote) is Regularity.LINES:
+            return False  # no field spans lines, which is seen without reading fields
+    return quote_by_lines(path, options) != quote
 
 
 def _sniff(con: Connection, plain: Path, options: CsvOptions) -> tuple[str, str, str, int]:

@@ -31,10 +31,10 @@ class Csv(FileFormat):
     def settle(
         self, files: Sequence[Path], options: CsvOptions
     ) -> tuple[CsvOptions, tuple[str, ...]]:
-        """The dialect of the first file, detected where not given, and warnings about guesses."""
+        """The dialect of the files, detected where not given, and warnings about guesses."""
         from shoal.engines.duckdb.csv import settle
 
-        return settle(files[0], options)
+        return settle(files[0], options, files[1:])
 
     def names(self, path: Path, options: CsvOptions) -> list[str]:
         """The column names in the first line."""
