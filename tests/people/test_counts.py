@@ -208,11 +208,16 @@ def test_three_people_with_both_values_are_not_diverse() -> None:
     assert L(2, "ill").strengths(one["ill"]).tolist() == [1]
 
 
-@given(st.lists(st.text(max_size=6), max_size=12))
+@given(
+    st.lists(st.text(max_size=6) | st.text("01.e+-7 ", max_size=7), max_size=12), st.booleans()
+)
 @settings(max_examples=80, deadline=None)
-def test_texts_are_folded_alike_one_by_one_and_all_at_once(texts: list[str]) -> None:
+def test_texts_are_folded_alike_one_by_one_and_all_at_once(
+    texts: list[str], numbers: bool
+) -> None:
     texts = [text.encode("utf-8", "replace").decode() for text in texts]
-    assert folded(pa.array(texts, pa.string())).to_pylist() == [fold(text) for text in texts]
+    found = folded(pa.array(texts, pa.string()), numbers).to_pylist()
+    assert found == [fold(text, numbers) for text in texts]
 
 
 def test_spellings_of_an_id_are_one_person() -> None:
@@ -242,6 +247,15 @@ def test_nothing_invisible_makes_two_people_of_one() -> None:
     assert people.number.tolist().count(people.number[0]) == 6
     assert people.number.tolist().count(people.number[6]) == 3
     assert people.count == 4
+
+
+def test_forms_of_a_whole_number_are_one_person() -> None:
+    """R writes 100000 as 1e+05, and other programs do not."""
+    same = ["100000", "1e+05", "1e5", "1E+05", "+100000", "100000.", "100000.00", "10.0e4", "１e５"]
+    others = ["0100000", "1e-05", "1.5", "1.50", "e5", "1e", "1e555", "12e", "0x1e5"]
+    people = read_people("id", pa.array([*same, *others]))
+    assert set(people.number[: len(same)].tolist()) == {people.number[0]}
+    assert people.count == 1 + len(others)
 
 
 @pytest.mark.parametrize("memory", [None, "200MB"])

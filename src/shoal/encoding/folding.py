@@ -1,10 +1,13 @@
 """When two ids are one person's.
 
 Ids are compared as a person would read them: after Unicode NFKC and case folding, without invisible
-characters and spaces at their ends; runs of spaces are one, and 17.0 is 17.
+characters and spaces at their ends; runs of spaces are one. Whole numbers are as programs write them that
+read a column as decimals or as numbers of any size: 17.0, +17 and 1.7e+01 are 17. With a zero in front they
+are texts, since 017 may be somebody else.
 """
 
 import re
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -19,15 +22,34 @@ INSIDE = r"[\x00-\x1f\x7f]|  "
 SPACE, POINT, ZERO, DELETE = b" .0\x7f"
 WHOLE = r"^(-?\d+)\.0+$"
 """A whole number as programs write it that read the column as decimals."""
+NUMBER = r"^[+-]?(0|[1-9]\d*)(\.\d*)?(e[+-]?\d{1,2})?$"
+"""A number that may be a whole one in another form."""
+SETTLED = r"^-?\d+$"
+"""A whole number without a point, a plus sign or an exponent."""
 
 
-def fold(text: str) -> str:
-    """A text as ids are compared."""
-    return re.sub(WHOLE, r"\1", fold_characters(text), flags=re.ASCII)
+def fold(text: str, numbers: bool = True) -> str:
+    """A text as ids are compared; numbers: whether forms of a whole number beside 17.0 are one."""
+    return _number(_without_zeros(fold_characters(text)), numbers)
 
 
-def folded(texts: pa.Array) -> pa.Array:
-    """(n,) each text folded; a missing one stays missing."""
+def _without_zeros(text: str) -> str:
+    return re.sub(WHOLE, r"\1", text, flags=re.ASCII)
+
+
+def _number(text: str, numbers: bool = True) -> str:
+    """A whole number in its shortest form; any other text as it is."""
+    if not numbers or not re.match(NUMBER, text, re.ASCII) or re.match(SETTLED, text, re.ASCII):
+        return text
+    number = Decimal(text)
+    return str(int(number)) if number == number.to_integral_value() else text
+
+
+def folded(texts: pa.Array, numbers: bool = True) -> pa.Array:
+    """(n,) each text folded; a missing one stays missing.
+
+    numbers: as in `fold`.
+    """
     texts = texts.cast(pa.large_string())
     if not len(texts):
         return texts
@@ -44,11 +66,14 @@ def folded(texts: pa.Array) -> pa.Array:
         plain = pc.and_not(plain, pc.match_substring_regex(found, INSIDE))
     if ((first == POINT) & (second == ZERO)).any():
         found = pc.replace_substring_regex(found, WHOLE, r"\1")
+    if numbers:
+        number = pc.match_substring_regex(found, NUMBER)
+        plain = pc.and_not(plain, pc.and_not(number, pc.match_substring_regex(found, SETTLED)))
     plain = pc.fill_null(plain, True)
     others = np.flatnonzero(~plain.to_numpy(zero_copy_only=False))
     if not len(others):
         return found
-    special = [fold(text) for text in texts.take(pa.array(others)).to_pylist()]
+    special = [fold(text, numbers) for text in texts.take(pa.array(others)).to_pylist()]
     mask = np.zeros(len(texts), np.bool_)
     mask[others] = True
     return pc.replace_with_mask(found, pa.array(mask), pa.array(special, pa.large_string()))

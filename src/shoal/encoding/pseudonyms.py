@@ -37,7 +37,9 @@ class Pseudonyms:
     def __call__(self, column: pa.Array) -> pa.Array:
         """The tokens; a missing or blank identifier stays missing."""
         coded = known_text(column).dictionary_encode()
-        tokens = [token_of(text, self.key) for text in folded(coded.dictionary).to_pylist()]
+        # forms of a number stay apart: tokens of earlier releases must not change
+        texts = folded(coded.dictionary, numbers=False).to_pylist()
+        tokens = [token_of(text, self.key) for text in texts]
         return pa.array(tokens, pa.string()).take(coded.indices)
 
 

@@ -259,8 +259,8 @@ def people_warnings(policy: Policy, measured: Measured) -> Iterator[str]:
     if some := measured.merged_ids:
         yield (
             f"{some:,} id{'' if some == 1 else 's'} of {policy.person} differ from another only in "
-            "case, blanks, Unicode form or a final .0 and were read as the same person. Correct them "
-            "where they are of different people."
+            "case, blanks, Unicode form or the form of a whole number (17.0, 1.7e+01) and were read as "
+            "the same person. Correct them where they are of different people."
         )
 
 
