@@ -208,13 +208,9 @@ def test_three_people_with_both_values_are_not_diverse() -> None:
     assert L(2, "ill").strengths(one["ill"]).tolist() == [1]
 
 
-@given(
-    st.lists(st.text(max_size=6) | st.text("01.e+-7 ", max_size=7), max_size=12), st.booleans()
-)
+@given(st.lists(st.text(max_size=6) | st.text("01.e+-7 ", max_size=7), max_size=12), st.booleans())
 @settings(max_examples=80, deadline=None)
-def test_texts_are_folded_alike_one_by_one_and_all_at_once(
-    texts: list[str], numbers: bool
-) -> None:
+def test_texts_are_folded_alike_one_by_one_and_all_at_once(texts: list[str], numbers: bool) -> None:
     texts = [text.encode("utf-8", "replace").decode() for text in texts]
     found = folded(pa.array(texts, pa.string()), numbers).to_pylist()
     assert found == [fold(text, numbers) for text in texts]

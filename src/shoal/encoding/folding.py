@@ -1,9 +1,9 @@
 """When two ids are one person's.
 
 Ids are compared as a person would read them: after Unicode NFKC and case folding, without invisible
-characters and spaces at their ends; runs of spaces are one. Whole numbers are as programs write them that
-read a column as decimals or as numbers of any size: 17.0, +17 and 1.7e+01 are 17. With a zero in front they
-are texts, since 017 may be somebody else.
+characters and spaces at their ends; runs of spaces are one. Whole numbers are one in all forms in which
+programs write them: 17.0, +17 and 1.7e+01 are 17. With a zero in front they are texts, since 017 may be
+somebody else.
 """
 
 import re

@@ -106,11 +106,13 @@ def _is_usual(path: Path, options: CsvOptions) -> bool:
     quote, separator = options.quote or "", options.separator or ","
     if quote in ("", QUOTE):
         return False
-    read_as_it_is = is_utf8(options.encoding or UTF8) and not is_gzipped(path)
-    if read_as_it_is and (separator + quote).isascii():
-        if regularity(path, separator, quote) is Regularity.LINES:
-            return False  # no field spans lines, which is seen without reading fields
-    return quote_by_lines(path, options) != quote
+    as_it_is = is_utf8(options.encoding or UTF8) and not is_gzipped(path)
+    if as_it_is and (separator + quote).isascii():
+        # where no field spans lines, that is seen without reading fields
+        in_lines = regularity(path, separator, quote) is Regularity.LINES
+    else:
+        in_lines = False
+    return not in_lines and quote_by_lines(path, options) != quote
 
 
 def _sniff(con: Connection, plain: Path, options: CsvOptions) -> tuple[str, str, str, int]:
