@@ -2,13 +2,29 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.encoding.cells import Cells, build_cells, codes_in_order, encode, pack
+from shoal.encoding.cells import (
+    MANY,
+    Cells,
+    build_cells,
+    codes_in_order,
+    encode,
+    in_order,
+    pack,
+    unpack,
+)
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import Domain, Kind
-from shoal.kernels.sorting import counting_order, radix_argsort, run_starts, sort_runs
+from shoal.kernels.sorting import (
+    counting_order,
+    radix_argsort,
+    radix_sort,
+    run_starts,
+    sort_runs,
+)
 from tests.examples import examples
 
 sizes = st.lists(st.sampled_from([1, 2, 3, 17, 300, 70_000, 2**31 - 1]), min_size=1, max_size=6)
@@ -38,18 +54,34 @@ def test_packed_words_sort_as_rows_do(drawn: tuple[list[list[int]], list[int]]) 
     rows = list(zip(*columns, strict=True))
     order = np.arange(len(rows), dtype=np.int64)
     for word, bits in reversed(words):
-        order = radix_argsort(word, bits, order)
+        order, first = radix_sort(word, bits, order)
+        assert first.tolist() == word[order].tolist()
     assert order.tolist() == sorted(range(len(rows)), key=rows.__getitem__), "stable, too"
-    begins = run_starts(np.stack([word for word, _ in words]), order)
+    begins = run_starts([word[order] for word, _ in words])
     ordered = [rows[i] for i in order]
     new = [i == 0 or ordered[i] != ordered[i - 1] for i in range(len(rows))]
     assert begins.tolist() == new
+    assert [
+        tuple(row) for row in unpack([word for word, _ in words], domain_sizes).tolist()
+    ] == rows
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=50))
 def test_radix_sort_of_whole_words(keys: list[int]) -> None:
     found = radix_argsort(np.array(keys, np.uint64), 64, np.arange(len(keys), dtype=np.int64))
     assert found.tolist() == sorted(range(len(keys)), key=keys.__getitem__)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.uint64, np.int64])
+def test_many_values_are_gathered_like_few(kind: type) -> None:
+    rng = np.random.default_rng(5)
+    values = rng.integers(0, 1 << 30, 700).astype(kind)
+    rows = rng.integers(0, 700, MANY)
+    found = in_order(values, rows)
+    assert found.dtype == kind
+    assert found.flags.writeable, "kernels are compiled for arrays that can be written"
+    assert found.tolist() == [int(values[row]) for row in rows]
+    assert in_order(values, rows[:50]).tolist() == found[:50].tolist()
 
 
 def test_radix_sort_keeps_the_order_given_among_equals() -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from shoal.allocation import share_one_arena
 from shoal.cli.apply import apply
 from shoal.cli.attack import attack
 from shoal.cli.compare import compare
@@ -95,6 +96,7 @@ def main() -> NoReturn:
         return app(arguments, prog_name="shoal", standalone_mode=False)
 
     try:
+        share_one_arena()
         code: Any = work() if _in_main_thread(arguments) else interruptible(work, stopped)
     except KeyboardInterrupt:
         code = stopped()

@@ -35,6 +35,8 @@ from shoal.hierarchy.text import text_of
 from shoal.seeds import LARGE, key_words
 from shoal.threads import each
 
+MANY = 100_000
+"""So many values are gathered by Arrow."""
 MISSING_WORD = np.uint64(0x5A17_0F_F15E5)
 
 
@@ -257,7 +259,7 @@ def build_cells(
     weights: Ints | None = None,
 ) -> Cells:
     """The cells of a table whose columns are encoded; `plain` are the other published columns."""
-    from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
+    from shoal.kernels.sorting import radix_sort, run_starts, sort_runs
 
     n = len(quasi[0][1])
     texts = each(spelled, plain, n)
@@ -269,22 +271,22 @@ def build_cells(
     elif weights is not None:  # and stand for different numbers of people
         order = np.argsort(weights, kind="stable")
     for word, bits in reversed(keys):
-        order = radix_argsort(word, bits, order)
-    begins = run_starts(np.stack([word for word, _ in keys]), order)
+        order, first = radix_sort(word, bits, order)
+    begins = run_starts([first, *(word[order] for word, _ in keys[1:])])
     starts = np.append(np.flatnonzero(begins), n).astype(np.int64)
+    # the first row of each cell has its codes, whichever of its rows that is
+    some, heads = first[starts[:-1]], order[starts[:-1]]
+    words = [some, *(word[heads] for word, _ in keys[1:])]
+    codes = unpack(words, [domain.size for domain, _ in quasi])
     sort_runs(order, starts, hashes)
     sort_runs(order, starts, spread(order, starts, hashes))
-    heads = order[starts[:-1]]
-    codes = np.empty((len(heads), len(quasi)), np.int32)
-    for j, (_, column) in enumerate(quasi):
-        codes[:, j] = column[heads]
     return Cells(
         domains=tuple(domain for domain, _ in quasi),
         codes=codes,
         starts=starts,
         rows=order,
-        hashes=hashes[order],
-        sensitive={name: column[order] for name, (_, column) in sensitive.items()},
+        hashes=in_order(hashes, order),
+        sensitive={name: in_order(column, order) for name, (_, column) in sensitive.items()},
         sensitive_domains={name: domain for name, (domain, _) in sensitive.items()},
         people=None if people is None else people.in_order(order),
         weights=None if weights is None else weights[order],
@@ -299,7 +301,7 @@ def spread(order: Ints, starts: Ints, hashes: Words) -> Words:
     """
     from shoal.kernels.hashing import stir
 
-    ordered = hashes[order]
+    ordered = in_order(hashes, order)
     begins = np.ones(len(ordered), np.bool_)
     begins[1:] = ordered[1:] != ordered[:-1]
     begins[starts[:-1]] = True
@@ -325,6 +327,29 @@ def pack(columns: Sequence[Codes], sizes: Sequence[int]) -> list[tuple[Words, in
         else:
             words.append((column.astype(np.uint64), bits))
     return words
+
+
+def unpack(words: Sequence[Words], sizes: Sequence[int]) -> Codes:
+    """(n, columns) the columns of which `pack` made these words."""
+    codes = np.empty((len(words[0]), len(sizes)), np.int32)
+    places: list[tuple[int, int, int]] = []
+    for size in sizes:
+        bits = max(1, (size - 1).bit_length())
+        word, used = (places[-1][0], places[-1][2]) if places else (0, 0)
+        word, used = (word, used) if used + bits <= 64 else (word + 1, 0)
+        places.append((word, bits, used + bits))
+    used_bits = {word: end for word, _, end in places}
+    for j, (word, bits, end) in enumerate(places):
+        codes[:, j] = words[word] >> np.uint64(used_bits[word] - end) & np.uint64((1 << bits) - 1)
+    return codes
+
+
+def in_order(values: npt.NDArray[Any], rows: Ints) -> npt.NDArray[Any]:
+    """values[rows], where these are many: Arrow gathers faster."""
+    if len(rows) < MANY:
+        return values[rows]
+    found = pa.array(values).take(pa.array(rows))
+    return np.frombuffer(found.buffers()[1], values.dtype)
 
 
 def hash_rows(n: int, sensitive: Sequence[Codes], plain: Iterable[pa.Array], seed: int) -> Words:
@@ -376,7 +401,7 @@ def words_of(column: pa.Array) -> Words:
     if pa.types.is_dictionary(kind):
         words = words_of(column.dictionary)
         codes = pc.fill_null(column.indices, 0).to_numpy(zero_copy_only=False)
-        out = words[codes] if len(words) else np.zeros(len(column), np.uint64)
+        out = in_order(words, codes) if len(words) else np.zeros(len(column), np.uint64)
     elif pa.types.is_null(kind):
         out = np.zeros(len(column), np.uint64)
     elif _is_word(kind):

@@ -19,7 +19,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
 from shoal.encoding.people import People
 from shoal.engines.queries import PERSON, WEIGHT
 from shoal.io.arrow import one_chunk
-from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
+from shoal.kernels.sorting import radix_sort, run_starts, sort_runs
 from shoal.methods.base import Method
 from shoal.methods.blocks import group_blocks, group_rows, refine_rows
 from shoal.methods.partition import Totals, cut_down, whole_table
@@ -232,8 +232,8 @@ class Finish:
         hashes = _numbers(rows, "h").view(np.uint64) ^ SIGN
         order = np.arange(len(rows), dtype=np.int64)
         for word, bits in reversed(keys):
-            order = radix_argsort(word, bits, order)
-        begins = run_starts(np.stack([word for word, _ in keys]), order)
+            order, first = radix_sort(word, bits, order)
+        begins = run_starts([first, *(word[order] for word, _ in keys[1:])])
         starts = np.append(np.flatnonzero(begins), len(order)).astype(np.int64)
         sort_runs(order, starts, hashes)
         sort_runs(order, starts, _numbers(rows, "key").view(np.uint64) ^ SIGN)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from shoal.engines.formats.base import format_of
 from shoal.engines.formats.csv import Csv
 from shoal.errors import InputError, counted, format_memory
@@ -24,6 +26,7 @@ their text. Measured on tables of 2 to 10 columns of short and long texts; round
 MOST_GZIPPED = 1_032
 """Bytes of text that one byte of gzip may hold."""
 BLOCK = 1 << 20
+LINE_FEED, RETURN = ord("\n"), ord("\r")
 SMALLEST_CELL = 20
 """Bytes that a cell takes in the XML of a workbook, at the least."""
 CONTAINER = (
@@ -101,7 +104,9 @@ def _size_of_lines(path: Path, most: int, shortest: int, columns: int, ceiling: 
     rows = text = 0
     with open_bytes(path) as stream:
         while block := stream.read(BLOCK):
-            rows += block.count(b"\n") or block.count(b"\r")
+            # many lines are counted sooner by comparing every byte than by looking for the next one
+            data = np.frombuffer(block, np.uint8)
+            rows += int(np.count_nonzero(data == LINE_FEED) or np.count_nonzero(data == RETURN))
             text += len(block)
             if TableSize(rows, text).memory(columns) > ceiling:
                 return TableSize(rows, text, whole=False)

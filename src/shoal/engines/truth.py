@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Floats, Ints
-from shoal.encoding.cells import words_of
+from shoal.encoding.cells import in_order, words_of
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import Domain
 from shoal.encoding.missing import is_declared
@@ -522,7 +522,7 @@ def different(published: pa.Array, values: pa.Array, rows: Ints) -> Bools | None
         published, values = _comparable(published), _comparable(values)
         wrong = np.ones(len(rows), np.bool_)
         if published.type == values.type:
-            wrong = words_of(published) != words_of(values)[rows]
+            wrong = words_of(published) != in_order(words_of(values), rows)
     if not wrong.any():
         return None
     # numbers and times may be spelled otherwise in a file
@@ -553,7 +553,7 @@ def _different_codes(
     of_code = np.append(place.to_numpy(zero_copy_only=False).astype(np.int32), np.int32(-1))
     mine = of_code[_codes(published.indices, len(published.dictionary))]
     theirs = pc.fill_null(values.indices, -1).to_numpy(zero_copy_only=False)
-    wrong: Bools = mine != theirs[rows]
+    wrong: Bools = mine != in_order(theirs, rows)
     return wrong
 
 

@@ -32,6 +32,11 @@ LOW, HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 """The lowest and the highest bit of every byte of a word."""
 
 
+def words_at(data: Bytes) -> Words:
+    """The word that begins at each byte of some bytes, but for the last seven; the same memory."""
+    return np.ndarray((len(data) - WORD + 1,), np.uint64, data, strides=(1,))
+
+
 class Fields(NamedTuple):
     """The different fields so far."""
 
@@ -58,10 +63,7 @@ COLUMN = 32
 @inner
 def _word(words: Words, at: int, size: int) -> np.uint64:
     """Up to eight bytes that begin at a byte; what is beyond is zero."""
-    shift = np.uint64(8 * (at & 7))
-    found = words[at >> 3] >> shift
-    if shift != np.uint64(0):
-        found |= words[(at >> 3) + 1] << (np.uint64(64) - shift)
+    found = words[at]
     if size < 8:
         found &= (np.uint64(1) << np.uint64(8 * size)) - np.uint64(1)
     return found
@@ -108,7 +110,7 @@ def parse_records(
     Parameters
     ----------
     data, words
-        The same bytes twice; two words are beyond them.
+        The bytes, and the word that begins at each of them (`words_at`); two words are beyond them.
     place
         (3,) in and out: the byte at which a record begins, the end of the bytes, and the next row.
     kinds, marks
@@ -317,33 +319,28 @@ def write_rows(
         (columns, rows) the field of each row, with what separates it from the next one: one of those
         that many rows may have, or where it is negative, ~field of its own.
     spans, words
-        (fields, 2) the bytes of each field and the word at which it begins; all words, zero beyond a
-        field.
+        (fields, 2) the bytes of each field and the word at which it begins; all words.
     own_spans, own_words
         The same of the others.
     out
-        Words for all bytes, and one more.
+        The word that begins at each byte (`words_at`) of room for all bytes, and one word more.
     """
-    ready, bytes_ready, to = np.uint64(0), 0, 0
+    end = 0
     for i in range(fields.shape[1]):
         for j in range(fields.shape[0]):
             field = fields[j, i]
-            shared = field >= 0
-            left = spans[field, SIZE] if shared else own_spans[~field, SIZE]
-            at = spans[field, START] if shared else own_spans[~field, START]
-            while left > 0:
-                word = words[at] if shared else own_words[at]
-                taken = left if left < WORD else WORD
-                ready |= word << np.uint64(8 * bytes_ready)
-                bytes_ready += taken
-                if bytes_ready >= WORD:
-                    out[to] = ready
-                    to += 1
-                    bytes_ready -= WORD
-                    ready = np.uint64(0)
-                    if bytes_ready > 0:
-                        ready = word >> np.uint64(8 * (taken - bytes_ready))
-                at += 1
-                left -= WORD
-    out[to] = ready
-    return to * WORD + bytes_ready
+            to = end
+            # the last word of a field may be longer than it is: the next field is written over the rest
+            if field >= 0:
+                at, end = spans[field, START], end + spans[field, SIZE]
+                while to < end:
+                    out[to] = words[at]
+                    at += 1
+                    to += WORD
+            else:
+                at, end = own_spans[~field, START], end + own_spans[~field, SIZE]
+                while to < end:
+                    out[to] = own_words[at]
+                    at += 1
+                    to += WORD
+    return end

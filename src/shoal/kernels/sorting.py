@@ -1,5 +1,7 @@
 """Sorting rows by packed codes and by hash, stable and without comparing."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints, Words
@@ -15,9 +17,16 @@ sorts would take seconds to compile."""
 
 def radix_argsort(keys: Words, bits: int, order: Ints) -> Ints:
     """`order` sorted by keys[order], stable; only the lowest `bits` of a key are looked at."""
+    return radix_sort(keys, bits, order)[0]
+
+
+def radix_sort(keys: Words, bits: int, order: Ints) -> tuple[Ints, Words]:
+    """`order` sorted by keys[order], stable, and the keys in their new order; only the lowest `bits` of
+    a key are looked at."""
     if len(order) <= FEW:
-        lowest = keys[order] & np.uint64((1 << bits) - 1)
-        return order[np.argsort(lowest, kind="stable")]
+        mine = keys[order]
+        by = np.argsort(mine & np.uint64((1 << bits) - 1), kind="stable")
+        return order[by], mine[by]
     # keys move with the rows: each digit reads them one after the other
     count, mine, spare = np.empty(1 << BITS, np.int64), keys[order], np.empty_like(order)
     spare_keys = np.empty_like(mine)
@@ -26,7 +35,7 @@ def radix_argsort(keys: Words, bits: int, order: Ints) -> Ints:
         mine, spare_keys = spare_keys, mine
         # what is given is left as it is
         order, spare = spare, order if shift else np.empty_like(order)
-    return order
+    return order, mine
 
 
 @in_place
@@ -117,11 +126,11 @@ def _counting_order(codes: Codes, order: Codes, at: Ints) -> None:
         at[codes[i]] += 1
 
 
-def run_starts(keys: Words, order: Ints) -> Bools:
-    """(n,) whether a new run of equal keys (rows of a 2-D array) begins at each place of `order`."""
-    begins = np.zeros(len(order), np.bool_)
-    begins[:1] = True
-    for key in keys:
-        sorted_key = key[order]
-        begins[1:] |= sorted_key[1:] != sorted_key[:-1]
+def run_starts(keys: Sequence[Words]) -> Bools:
+    """(n,) whether a new run of rows that are equal in all keys begins at each place of these."""
+    first, *others = keys
+    begins = np.ones(len(first), np.bool_)
+    np.not_equal(first[1:], first[:-1], out=begins[1:])
+    for key in others:
+        begins[1:] |= key[1:] != key[:-1]
     return begins

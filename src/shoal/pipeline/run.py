@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from shoal import plugins
+from shoal.allocation import reusing
 from shoal.drawing.page import require_drawing
 from shoal.encoding.domain import Domain, Kind
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
@@ -209,7 +210,7 @@ def run_files(
     if isinstance(target, Path):
         format_of(target).check_columns(target, policy.published(found.names))
     chosen.check_source(found, policy)
-    with chosen.opened(clock):
+    with chosen.opened(clock), reusing(_bytes_in_memory(chosen, found)):
         return run_with(
             chosen,
             found,
@@ -223,6 +224,14 @@ def run_files(
             seed=seed,
             mapping=mapping,
         )
+
+
+def _bytes_in_memory(engine: Engine, source: Source) -> int:
+    """The bytes of the file that an engine reads into this process, as it is; 0 for other engines."""
+    first = source.files[0]
+    return (
+        first.stat().st_size if isinstance(engine, MemoryEngine) and isinstance(first, Path) else 0
+    )
 
 
 def _engine_that_fits(

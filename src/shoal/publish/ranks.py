@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.arrays import Codes
 from shoal.encoding.cells import pack
-from shoal.kernels.sorting import radix_argsort, run_starts
+from shoal.kernels.sorting import radix_sort, run_starts
 
 
 def number_rows(ranks: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
@@ -17,8 +17,8 @@ def number_rows(ranks: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, in
     words = pack(ranks, sizes)
     order = np.arange(len(ranks[0]), dtype=np.int64)
     for word, bits in reversed(words):
-        order = radix_argsort(word, bits, order)
-    begins = run_starts(np.stack([word for word, _ in words]), order)
+        order, first = radix_sort(word, bits, order)
+    begins = run_starts([first, *(word[order] for word, _ in words[1:])])
     classes = np.empty(len(order), np.int32)
     classes[order] = np.cumsum(begins) - 1
     return classes, int(begins.sum())

@@ -46,6 +46,7 @@ from shoal.kernels.csv_fields import (
     fill_words,
     parse_records,
     size_of_rows,
+    words_at,
     write_rows,
 )
 from shoal.threads import each, in_turn, workers
@@ -58,9 +59,9 @@ SHORT = 4
 """Bytes of a field and its separator, of which there is room for the numbers at a time."""
 FIRST_ROOM = 1 << 14
 """Fields for which there is room at first."""
-MOST_FIELDS = 1 << 20
+MOST_FIELDS = 1 << 23
 """Different fields of all columns that are numbered."""
-MOST_WORDS = 1 << 24
+MOST_WORDS = 1 << 26
 """Words that they may take."""
 SAMPLE = 1 << 20
 """Bytes by which is decided which columns are numbered."""
@@ -190,7 +191,7 @@ class _Piece:
         """
         n = int(self.places.max()) + 1
         self.fields, self.rows = _new_fields(self.coded), 0
-        self.blocks: list[npt.NDArray[np.int16 | np.int32]] = []
+        self.blocks: list[list[npt.NDArray[np.int16 | np.int32]]] = []
         self.chunks: list[list[pa.Array]] = [[] for _ in range(self.coded, n)]
         # fields have some bytes as a rule; where they are shorter there are several turns
         most = BLOCK // (SHORT * len(self.places)) + 1
@@ -217,7 +218,7 @@ class _Piece:
                 while status in (MORE_ROWS, MORE_FIELDS):
                     status = parse_records(
                         buffer,
-                        buffer.view(np.uint64),
+                        words_at(buffer),
                         place,
                         self.kinds,
                         marks,
@@ -243,8 +244,9 @@ class _Piece:
     def _keep(self, buffer: npt.NDArray[np.uint8], codes: Codes, sizes: Codes) -> None:
         """Keep the numbers and texts of some rows."""
         self.rows += codes.shape[1]
-        kind = _kind(len(self.places), int(self.fields.counts.max(initial=0)))
-        self.blocks.append(codes[: self.coded].astype(kind))
+        # numbers that are few are kept in two bytes until all are known
+        kinds = (np.int16 if n < NARROW else np.int32 for n in self.fields.counts.tolist())
+        self.blocks.append([one.astype(kind) for one, kind in zip(codes, kinds, strict=False)])
         for chunks, begins, mine in zip(self.chunks, codes[self.coded :], sizes, strict=True):
             chunks.append(_texts(buffer, begins.astype(np.int64), mine, mine == 0))
 
@@ -470,14 +472,14 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
         # room that suffices is known without looking at every field, unless some are very long
         most = rows * (longest + longest_own)
         size = most if most <= MOST_ROOM else size_of_rows(numbers, many[0], own[0])
-        words = size // WORD + 1
+        words = size // WORD + 2
         try:
             out = spare.popleft()
         except IndexError:
             out = np.empty(words, np.uint64)
         if len(out) < words:
             out = np.empty(words, np.uint64)
-        return out, write_rows(numbers, *many, *own, out)
+        return out, write_rows(numbers, *many, *own, words_at(out.view(np.uint8)))
 
     with path.open("ab", buffering=0) as stream:
         for out, size in in_turn(block, range(0, table.num_rows, at_once)):
