@@ -72,6 +72,28 @@ def test_a_file_that_is_quoted_by_apostrophes(tmp_path: Path) -> None:
     assert release.table["note"].to_pylist() == ["two\nlines"] * 6
 
 
+def test_rows_that_apostrophes_may_hide_are_asked_about(tmp_path: Path) -> None:
+    """Neither quote is certain: one name is quoted by apostrophes, others only begin or end with one."""
+    source = tmp_path / "table.csv"
+    wards = {2: "'Ali, B'", 20: "'t Hart", 23: "Hans'"}
+    source.write_text(
+        "age,ward,ill\n" + "".join(f"{20 + i % 3},{wards.get(i, 'A')},flu\n" for i in range(40))
+    )
+    policy = {
+        "columns": {"age": "quasi", "ward": {"role": "plain", "type": "text"}, "ill": "plain"},
+        "constraints": [{"k": 5}],
+        "method": "mondrian",
+    }
+    with pytest.raises(shoal.InputError, match=r"line 22: .*may hide whole rows") as asked:
+        shoal.run(source, policy, tmp_path / "out.csv")
+    assert "Hart" not in str(asked.value)
+    assert "Ali" not in str(asked.value)
+    assert not (tmp_path / "out.csv").exists()
+    # an answer is taken as it is
+    release = shoal.anonymize(source, policy, read={"quote": "'"})
+    assert release.table.num_rows == 37
+
+
 def test_l_clustering_of_people_with_too_few_values() -> None:
     """No cluster could be formed of one row per person, and the others joined one that was not there."""
     table = pa.table(

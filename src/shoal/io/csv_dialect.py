@@ -14,6 +14,7 @@ import csv
 import encodings.aliases
 import gzip
 import io
+import shlex
 import tempfile
 from collections import deque
 from collections.abc import Iterator
@@ -457,16 +458,33 @@ def quote_by_lines(path: Path, options: CsvOptions) -> str:
     Apostrophes at the beginning of two fields look like quotes, and everything between them, rows of
     other people, like one field. Where such a field spans lines, but the file reads without any fault
     with the usual quote, that is the one. Such fields may be anywhere, so the whole file is read.
+    Raises `InputError` where neither is certain: a field has as many separators as whole rows would.
     """
-    assert options.quote is not None
-    if options.quote == QUOTE or options.separator == QUOTE:
-        return options.quote
+    quote, separator = options.quote, options.separator or ","
+    assert quote is not None
+    if quote == QUOTE or separator == QUOTE:
+        return quote
     usual = replace(options, quote=QUOTE, escape=None)
+    spans, hides = False, 0
     try:
-        found = records(path, options)
-        if not any("\n" in text or "\r" in text for _, fields in found for text in fields):
-            return options.quote
+        for line, fields in records(path, options):
+            for text in fields:
+                breaks = text.count("\n") or text.count("\r")
+                spans |= breaks > 0
+                if breaks and text.count(separator) >= breaks * max(len(fields) - 1, 1):
+                    hides = hides or line
+        if not spans:
+            return quote
         widths = {len(fields) for _, fields in records(path, usual, strict=True) if fields}
+        if len(widths) == 1:
+            return QUOTE
     except (csv.Error, UnicodeError):
-        return options.quote
-    return QUOTE if len(widths) == 1 else options.quote
+        pass
+    if hides:
+        raise InputError(
+            f"{path}, line {hides}: a field between the quotes {quote} spans several lines and may hide "
+            f"whole rows, as it does where {quote} is an apostrophe. Pass --quote {shlex.quote(quote)} "
+            f"(or `quote` under `read` in the policy) if it is a quote all the same, or --quote "
+            f"{shlex.quote(QUOTE)} if fields are not between them."
+        )
+    return quote
