@@ -204,6 +204,8 @@ def a_step_of_the_price_list_is_taken(page: Any, sample: "api.SamplePaths") -> N
         assert written not in sample.policy.read_text(encoding="utf-8")
         settled(page)
     page.wait_for_selector(f"[data-figure=k]:text-is('{now}')")
+    # what is read aloud alone makes no page longer than its window
+    assert page.evaluate("document.documentElement.scrollHeight <= window.innerHeight")
 
 
 def groups_by_dragging_and_by_keyboard(page: Any, sample: "api.SamplePaths") -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from shoal.progress import ignore_event
 from shoal.studio import tasks
-from shoal.studio.charts import pairs_chart
+from shoal.studio.charts import frontier_chart, pairs_chart
 from shoal.studio.constraints import ConstraintText
 from shoal.studio.figures import ColumnFigures, Figures
 from shoal.studio.live_panel import limits_words
@@ -65,6 +65,21 @@ def test_candidates_are_called_the_same_everywhere() -> None:
     assert called(Candidate("mondrian", 5, None).name) == "at least 5 alike, by mondrian"
     assert called("the policy now") == "the policy now"
     assert measured_words(0) != measured_words(1) != measured_words(2)
+
+
+def test_sizes_stand_clear_of_points_lines_and_the_ring(figures: Figures) -> None:
+    found = [
+        Candidate("mondrian", k, replace(figures, lost=lost)) for k, lost in ((3, 0.3), (5, 0.4))
+    ]
+    chart = frontier_chart(found, (0.3, figures.now.prosecutor), dark=False)
+    points, ring = chart["series"][1], chart["series"][2]
+    now, other = (each["label"]["distance"] for each in points["data"])
+    # at left, a label starts at the edge of its point: the ring reaches further out
+    assert now > (ring["symbolSize"] - points["symbolSize"]) / 2 + ring["itemStyle"]["borderWidth"]
+    assert other < now
+    # where there is a layout, the offset of a label is not looked at
+    assert points["labelLayout"]["dy"] > 0
+    assert "offset" not in points["label"]
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -40,6 +40,7 @@ def cost_chart(
     known = [[one.figure, round((one.lost or 0) * 100, 1)] for one in points if not one.reason]
     low, high = min(words.low, figure), max(words.high, figure)
     here = next((pair[1] for pair in known if pair[0] == figure), None)
+    along = (figure - low) / max(high - low, 1e-9)
     said = "" if here is None else f"{here:g} %"
     if whole is not None and here is not None:
         here = round(whole * 100, 1)
@@ -88,11 +89,13 @@ def cost_chart(
                 "type": "scatter",
                 "symbolSize": 13,
                 "color": accent,
+                "itemStyle": {"opacity": 1},
                 "data": [] if here is None else [[figure, here]],
                 "label": {
                     "show": True,
                     "position": "top" if here is None or here < 50 else "bottom",
-                    "align": "left" if figure < low + (high - low) / 6 else "center",
+                    # narrow charts are hardly wider than this label
+                    "align": "left" if along < 0.4 else "right" if along > 0.6 else "center",
                     "distance": 8,
                     "color": ink,
                     "fontSize": 12,
@@ -147,6 +150,7 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
     ]
     small = {"color": ink, "fontSize": 11}
     named = {p[0] for p in best}
+    ringed = None if now is None else (round(now[0] * 100, 1), round(now[1] * 100, 2))
     return {
         "animation": False,
         "grid": {"left": 44, "right": 64, "top": 40, "bottom": 44},
@@ -203,26 +207,34 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
                             "color": accent if p[0] in named else ink,
                             "opacity": 1 if p[0] in named else 0.35,
                         },
-                        "label": {"show": p[0] in named, "formatter": str(ks[p[0]])},
+                        "label": {
+                            "show": p[0] in named,
+                            "formatter": str(ks[p[0]]),
+                            "distance": 12 if p[1:] == ringed else 4,
+                        },
                     }
                     for p in points
                 ],
-                # below and left of its point, where the line of the best never runs
                 "label": {
                     "position": "left",
-                    "offset": [3, 9],
                     "color": ink,
                     "fontSize": 11,
-                    "distance": 4,
                 },
-                "labelLayout": {"hideOverlap": True},
+                # below and left of its point, where the line of the best never runs; a layout
+                # replaces the offset that the labels themselves ask for
+                "labelLayout": {"hideOverlap": True, "dx": 3, "dy": 9},
             },
             {
                 "type": "scatter",
                 "name": "now",
                 "symbolSize": 20,
                 "silent": True,
-                "itemStyle": {"color": "transparent", "borderColor": ink, "borderWidth": 2},
+                "itemStyle": {
+                    "color": "transparent",
+                    "borderColor": ink,
+                    "borderWidth": 2,
+                    "opacity": 1,
+                },
                 "data": []
                 if now is None
                 else [{"name": "the policy now", "value": [now[0] * 100, now[1] * 100]}],

@@ -327,8 +327,9 @@ def _attackers(figures: Figures) -> None:
             box("span", "now")
             text("the release")
             with box("span", "pair-key"):
+                text("limit:")
                 box("span", "limit")
-                text("limit exceeded,")
+                text("exceeded")
             with box("span", "pair-key"):
                 box("span", "limit kept")
                 text("kept")

@@ -295,7 +295,7 @@ class Coarsen(Screen):
         }
         if now in words:
             text(words[now], "why", "p")
-        with box("div", "bar top"):
+        with box("div", "bar high"):
             with box("details", "small"):
                 text("How to read the labels", "muted", "summary")
                 with box("dl", "labels"):

@@ -352,7 +352,7 @@ class Columns(Screen):
             distinct, missing = self._values.distinct, self._values.missing
         with box("div", "facts"):
             self._fact("different values", spaced(distinct))
-            self._fact("the only one with its value", percent(found.unique_alone))
+            self._fact("alone with their value", percent(found.unique_alone))
             if found.unique_caused is not None:
                 self._fact("found only thanks to it", percent(found.unique_caused))
             self._fact("without a value", spaced(missing))

@@ -430,7 +430,8 @@ class Compare(Screen):
         on = name == (self._looked_at or NOW)
         with box("tr", "chosen" if on else "", data_measured=name):
             with box("td").style("max-width:none"):
-                chip = text(called(name), "chip on" if on else "chip", "button", type="button")
+                words = "your policy now" if name == NOW else called(name)
+                chip = text(words, "chip on" if on else "chip", "button", type="button")
                 chip.props["data-useful"] = name
                 chip.props["aria-pressed"] = str(on).lower()
             text(percent(one.mean_total_variation), "num", "td")

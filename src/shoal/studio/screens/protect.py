@@ -179,7 +179,7 @@ class Protect(Screen):
             with box("summary"):
                 text("Must you follow the rules of an authority?", "strong")
                 count = f"{len(chosen)} of {len(_preset_entries())} presets chosen"
-                text(f" {count}", "muted small").style("display:inline-block")
+                text(count, "muted small").style("display:inline-block;margin-left:8px")
             text(
                 "A preset brings its figures and its checks, with their source. You can only be "
                 "stricter.",
