@@ -45,6 +45,8 @@ POLICIES = {
 POLICIES["mondrian"] = POLICIES["default"] + "method: mondrian\n"
 WHOLE = (("default", ()), ("mondrian", ("--memory", "2GB")))
 """Policies, and options of whole runs."""
+ENDED = WHOLE[1]
+"""Policy and options of runs that are ended."""
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -148,7 +150,8 @@ def compressed(folder: Path) -> dict[str, Any]:
     path, found = write_table(folder, 1), []
     kept = {file.name for file in folder.iterdir()}
     for step, seconds in STEPS.items():
-        run = Steps(start(folder, "run", path.name, "mondrian.yaml", "-o", "r.csv", *REPORTING))
+        command = ("run", path.name, f"{ENDED[0]}.yaml", "-o", "r.csv", *ENDED[1])
+        run = Steps(start(folder, *command, *REPORTING))
         run.watch(step, seconds)
         begun = time.monotonic()
         run.run.send_signal(signal.SIGTERM)

@@ -28,6 +28,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
 from shoal.verification.check import Finding
 from tests.examples import examples
+from tests.out_of_core.certificates import certificate_in, require_same
 from tests.out_of_core.session_runs import run_in
 from tests.out_of_core.test_session_release import ANY_MODEL, COLUMNS, ROWS, STARS
 from tests.spark.cases import read_all, rows_of
@@ -215,6 +216,41 @@ def paired(
 
 
 TWO = Policy.load({"columns": {"age": "quasi", "id": "person"}, "constraints": [{"k": 2}]})
+
+
+def test_values_are_counted_in_people_for_the_report(tmp_path: Path) -> None:
+    """40 people with two visits each; a value of most people is one of fewer than half of the rows."""
+    ill = ["flu" if i % 2 else f"rare {i}" if i % 8 else None for i in range(80)]
+    table = pa.table(
+        {"id": [i // 2 for i in range(80)], "age": [20 + i // 40 for i in range(80)], "ill": ill}
+    )
+    pq.write_table(table, tmp_path / "in.parquet")
+    roles = {"id": "person", "age": "quasi", "ill": "sensitive"}
+    policy = Policy.load({"columns": roles, "constraints": [{"k": 5}], "method": "mondrian"})
+    found = []
+    for name, memory in (("one", None), ("other", "1GB")):
+        folder = tmp_path / name
+        folder.mkdir()
+        shoal.run(
+            tmp_path / "in.parquet",
+            policy,
+            folder / "out.parquet",
+            report=folder / "out.json",
+            memory=memory,
+        )
+        found.append(certificate_in(folder / "out.json"))
+    for certificate in found:
+        assert any(
+            "100.0 % of all people have the value 'flu'" in w for w in certificate["warnings"]
+        )
+        bars = certificate["cost"]["columns"]["ill"]["distribution"]
+        assert [(bar["label"], bar["before"]) for bar in bars] == [
+            ("flu", 0.5),
+            ("missing", 0.125),
+            ("others", 0.375),
+        ]
+    assert found[1]["criteria"] is None  # not counted there, as docs/report.md says
+    require_same(*({**certificate, "criteria": None} for certificate in found))
 
 
 def test_spellings_of_a_number_are_different_classes(session: Session, tmp_path: Path) -> None:

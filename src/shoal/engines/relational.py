@@ -363,6 +363,7 @@ class RelationalEngine(Engine):
             how={name: policy.hierarchy_of(name) for name in policy.quasi},
             schema={n: kind_name(read[n]) if n in read else None for n in self._names},
             people=self._people_of_values(),
+            n_people=encoded.n_people or 0,
         )
 
     def _people_of_values(self) -> dict[str, Ints]:
@@ -370,15 +371,19 @@ class RelationalEngine(Engine):
         encoded = self._encoded
         if encoded.n_people is None:
             return {}
+        columns = [(f"c{j}", domain.name, domain) for j, domain in enumerate(encoded.domains)]
+        for i, (name, domain) in enumerate(encoded.sensitive_domains.items()):
+            if name in self._policy.sensitive:  # not a column's second reading
+                columns.append((f"s{i}", name, domain))
         found = {}
-        for j, domain in enumerate(encoded.domains):
-            answer = self.session.query(people_by_code(ENCODED, f"c{j}"))
+        for place, name, domain in columns:
+            answer = self.session.query(people_by_code(ENCODED, place))
             code, people = (
                 answer.column(n).cast(pa.int64()).to_numpy() for n in ("code", "people")
             )
-            found[domain.name] = np.zeros(domain.size, np.int64)
-            found[domain.name][code] = people
-        return found | {name: whole.counts for name, whole in encoded.totals.items()}
+            found[name] = np.zeros(domain.size, np.int64)
+            found[name][code] = people
+        return found
 
     def _publish_fragments(self, tree: PartitionTree) -> None:
         session, encoded, facts = self.session, self._encoded, self._facts
