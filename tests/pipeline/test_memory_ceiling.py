@@ -82,6 +82,28 @@ def test_every_reader_stops_before_it_reads(tmp_path: Path) -> None:
         shoal.inspect(bomb(tmp_path))
 
 
+@pytest.mark.usefixtures("ceiling")
+def test_what_others_made_is_not_counted_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The classes of a CSV file need no table, but the values of a class are kept."""
+
+    def counted(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("shoal.engines.files.count_csv", counted)
+    path = bomb(tmp_path)
+    (tmp_path / "few.csv").write_text("a,b\n1,x\n1,x\n")
+    for ask in (
+        lambda: shoal.verify(path, POLICY),
+        lambda: shoal.criteria(path, POLICY),
+        lambda: shoal.assess(path, quasi=["a"]),
+        lambda: shoal.attack(tmp_path / "few.csv", POLICY, known=path),
+    ):
+        with pytest.raises(InputError, match=r"Work on disk with --memory"):
+            ask()
+
+
 def test_a_line_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shoal.io.csv_dialect.LONGEST_LINE", 10_000)
     (tmp_path / "t.csv").write_text("a" * 20_000)

@@ -71,6 +71,14 @@ class LocalFiles:
                 return kind.read_coded(file, settled, columns)
             return kind.read(file, settled, columns)
 
+    def require_fits(
+        self, path: Path, options: CsvOptions = DETECT, columns: Sequence[str] | None = None
+    ) -> None:
+        """Raise `InputError` where these columns of a file would not fit into memory."""
+        with _readable(path, options) as (kind, file, known):
+            names = columns or kind.names(file, kind.settle([file], known)[0])
+            require_fits(file, names)
+
     def write(
         self, table: pa.Table, path: Path | StagedTable, options: CsvOptions = DETECT
     ) -> None:

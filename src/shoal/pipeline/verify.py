@@ -8,6 +8,7 @@ from typing import Any
 
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.capabilities import check_capabilities
+from shoal.engines.files import LocalFiles
 from shoal.engines.memory import release_of_frames
 from shoal.engines.originals import require_same
 from shoal.engines.person_key import read_key
@@ -110,7 +111,13 @@ def open_release(
             clock.rows = table.n_rows
             yield table
     elif not is_out_of_core(engine, memory):
-        yield _in_memory(release, policy, options, key)
+        rows = _in_memory(release, policy, options, key)
+        if isinstance(release, Path):
+            # the classes of a CSV file are counted without reading it, but their values are kept
+            whole = every_column or key is not None or bool(policy.preset)
+            columns = rows.names if whole else columns_to_verify(policy, rows.names)
+            LocalFiles().require_fits(release, options, columns)
+        yield rows
     elif isinstance(release, Place):
         whole = every_column or key is not None  # a key has all columns of a release
         with _in_session(release, policy, clock, options, engine, memory, whole) as table:
