@@ -1,6 +1,7 @@
 """Rows that Spark moves as bytes: what goes into a package, counts of them and their order, beside plain
 Python. No Java is needed."""
 
+import gc
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -13,8 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.engines.spark.folders import ByContent, in_order
-from shoal.engines.spark.packages import Package, decoded, joined, opened, package_of, rows_of
-from shoal.engines.spark.row_work import first_of, placing, sent
+from shoal.engines.spark.key_counts import keying, uniqueness, uniqueness_of
+from shoal.engines.spark.packages import (
+    IN_PLACE,
+    Package,
+    Without,
+    decoded,
+    joined,
+    opened,
+    package_of,
+    rows_of,
+    spare_modules,
+)
+from shoal.engines.spark.row_work import first_of, numbering, placing, sent
 from shoal.engines.spark.value_counts import (
     adding_up,
     at_most,
@@ -188,3 +200,67 @@ def test_labels_are_added_up_by_form(labels: list[tuple[str, int, int]]) -> None
         mine = [m for f, s, m in labels if (f, s) == key]
         expected.append((*key, sum(mine), len(mine), min(mine), max(mine)))
     assert sorted(found) == sorted(expected)
+
+
+SETS = [("a",), ("a", "b"), ("b", "c")]
+HASHES = st.lists(st.tuples(*[st.integers(-2, 3)] * 3), max_size=30)
+
+
+@given(st.lists(HASHES, min_size=1, max_size=4), st.one_of(st.none(), st.integers(-2, 3)))
+def test_how_many_keys_occur_once(
+    pieces: list[list[tuple[int, int, int]]], missing: int | None
+) -> None:
+    spread = 0x9E3779B97F4A7C15  # as far apart as hashes are
+    pieces = [[tuple((v * spread) % 2**63 for v in row) for row in piece] for piece in pieces]
+    missing = None if missing is None else (missing * spread) % 2**63
+    sent: list[Package] = []
+    for piece in pieces:
+        columns = [pa.array(one, pa.int64()) for one in zip(*piece, strict=True)] or [[]] * 3
+        batch = pa.RecordBatch.from_arrays(
+            [pa.array(one, pa.int64()) for one in columns], names=["a", "b", "c"]
+        )
+        sent += keying(tuple(SETS), missing, 3)(iter([batch]))
+    found = [one for slot in together(sent).values() for one in uniqueness(read(slot))]
+    answer = uniqueness_of(found, len(SETS)).to_pylist()
+    rows = [dict(zip("abc", row, strict=True)) for piece in pieces for row in piece]
+    for i, names in enumerate(SETS):
+        times = Counter(
+            tuple(row[name] for name in names) for row in rows if row[names[0]] != missing
+        ).values()
+        alone = sum(n == 1 for n in times)
+        squares = sum(n * n for n in times)
+        assert answer[i] == {"i": i, "d": len(times), "n": alone, "squares": squares}
+
+
+def read(packages: list[Package]) -> Iterator[pa.RecordBatch]:
+    return opened(None, coded=False)(iter(packages))
+
+
+@given(HASHES.filter(len))
+def test_equal_rows_are_numbered(rows: list[tuple[int, int, int]]) -> None:
+    batch = pa.RecordBatch.from_pylist([dict(zip("abc", row, strict=True)) for row in rows])
+    (package,) = numbering(("a", "b"), ("c",))(iter([batch]))
+    found: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for one in rows_of(package).to_pylist():
+        found.setdefault((one["a"], one["b"]), []).append((one["nth"], one["c"]))
+    assert sum(map(len, found.values())) == len(rows)
+    for alike, numbered in found.items():
+        expected = sorted(c for *of, c in rows if tuple(of) == alike)
+        assert sorted(numbered) == list(enumerate(expected, 1))
+
+
+def test_rows_in_the_place_of_others_are_read_with_the_rest() -> None:
+    old = package_of(pa.table({"k": [1, 2, 3, 2], "v": ["a", "b", "c", "d"]}))
+    new = (IN_PLACE, *package_of(pa.table({"k": [2], "v": ["e"]}))[1:])
+    without = Without("k", pa.array([2]))
+    batches = opened(("v",), coded=False, without=without)(iter([old, new]))
+    assert [batch.column("v").to_pylist() for batch in batches] == [["a", "c"], ["e"]]
+
+
+def test_modules_are_spared_the_search_for_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
+    froze: list[int] = []
+    monkeypatch.setattr(gc, "freeze", lambda: froze.append(1))
+    monkeypatch.setattr("shoal.engines.spark.packages._seen", 0)
+    spare_modules()
+    spare_modules()
+    assert froze == [1]

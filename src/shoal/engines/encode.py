@@ -504,9 +504,8 @@ def _encode_rows(
         session.keep(doubled, repeated_values(ENCODED, ALIKE))
     if query_number(session, count_rows(doubled)):
         # rows that are published alike may be of different people, or stand for more of them
-        by = ", ".join(owners) or "h"
-        alike = rows_with(ENCODED, schema.names, ALIKE, doubled)
-        rows = number_duplicates(alike, schema.names, [*codes, "h"], by)
+        by = owners or ["h"]
+        rows = number_duplicates(ENCODED, schema.names, ALIKE, doubled, [*codes, "h"], by)
         with passing(session, progress, HASHED, 1, None):
             session.map(numbered, rows, AddKey(tuple(schema.names)), schema)
             session.substitute(ENCODED, numbered, ALIKE)

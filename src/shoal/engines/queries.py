@@ -39,10 +39,14 @@ Asked = Literal[
     "class sizes",
     "forms",
     "repeated",
+    "alone",
+    "squares",
+    "known",
 ]
 """What a query asks for: rows that are kept, any rows, values that are not missing, the number of rows,
 the values of columns and how often each occurs, their combinations, the sizes of classes, labels by
-form, or values that repeat."""
+form, values that repeat, combinations of hashes that occur once or how often hashes do, or the rows
+that have a value."""
 
 
 class Described(str):
@@ -55,6 +59,24 @@ class Described(str):
     """The column that is negative or missing in rows that are left out."""
     limit: int | None
     """The most rows of an answer."""
+    sets: tuple[tuple[str, ...], ...] = ()
+    """The sets of columns that are counted, where there may be several."""
+    missing: int | None = None
+    """The hash of a missing value, where these are left out."""
+
+
+class NumberedRows(str):
+    """SQL of the rows of a table whose key repeats, numbered among their equals, where a session may do
+    that without SQL."""
+
+    table: str
+    columns: tuple[str, ...]
+    key: str
+    values: str
+    """The table of the keys that repeat."""
+    alike: tuple[str, ...]
+    """Rows that are equal in these columns have one key."""
+    by: tuple[str, ...]
 
 
 def _described(
@@ -177,13 +199,26 @@ def linked_through(table: str, first: Sequence[str], second: Sequence[str]) -> s
     return f"SELECT sum({share}) AS linked FROM (SELECT n, {sides} FROM ({each}) AS c) AS d"
 
 
-def number_duplicates(table: str, columns: Sequence[str], alike: Sequence[str], by: str) -> str:
-    """The columns, and nth: the number of each row among those equal in `alike`, from 1 on.
+def number_duplicates(
+    table: str,
+    columns: Sequence[str],
+    key: str,
+    values: str,
+    alike: Sequence[str],
+    by: Sequence[str],
+) -> NumberedRows:
+    """The columns of the rows whose key is in the table `values`, and nth: the number of each among
+    those equal in `alike`, from 1 on. Rows that are equal in `alike` have one key.
 
     Which of the rows that are equal in `by` too gets which number is undefined.
     """
-    over = f"PARTITION BY {', '.join(alike)} ORDER BY {by}"
-    return f"SELECT {', '.join(columns)}, row_number() OVER ({over}) AS nth FROM {table}"
+    over = f"PARTITION BY {', '.join(alike)} ORDER BY {', '.join(by)}"
+    rows = rows_with(table, columns, key, values)
+    sql = f"SELECT {', '.join(columns)}, row_number() OVER ({over}) AS nth FROM {rows}"
+    found = NumberedRows(sql)
+    found.table, found.columns, found.key, found.values = table, tuple(columns), key, values
+    found.alike, found.by = tuple(alike), tuple(by)
+    return found
 
 
 def repeated_values(table: str, column: str) -> str:
@@ -866,7 +901,12 @@ def count_alone(table: str, sets: Sequence[Sequence[str]], person: str, missing:
         else:
             single = f"SELECT 1 AS one {alike} HAVING count(*) = 1"
             parts.append(f"SELECT {i} AS i, count(*) AS n FROM ({single}) AS single")
-    return " UNION ALL ".join(parts)
+    sql = " UNION ALL ".join(parts)
+    if person:
+        return sql
+    found = _described(sql, "alone", table, list(dict.fromkeys(c for one in sets for c in one)))
+    found.sets, found.missing = tuple(map(tuple, sets)), missing
+    return found
 
 
 def count_known(table: str, columns: Sequence[str], person: str, missing: int) -> str:
@@ -874,7 +914,12 @@ def count_known(table: str, columns: Sequence[str], person: str, missing: int) -
     counted = f"DISTINCT CASE WHEN {{}} <> {missing} THEN {person or 1} END"
     counted = counted if person else counted.removeprefix("DISTINCT ")
     known = (f"count({counted.format(column)}) AS n{i}" for i, column in enumerate(columns))
-    return f"SELECT {', '.join(known)} FROM {table}"
+    sql = f"SELECT {', '.join(known)} FROM {table}"
+    if person:
+        return sql
+    found = _described(sql, "known", table, columns)
+    found.missing = missing
+    return found
 
 
 def count_linked(table: str, column: str, person: str, missing: int) -> str:
@@ -890,9 +935,12 @@ def count_linked(table: str, column: str, person: str, missing: int) -> str:
 
 
 def count_squares(table: str, column: str) -> str:
-    """d: the distinct values of a column; squares: the sum of their rows, squared."""
+    """d: the distinct values of a column of hashes; squares: the sum of their rows, squared."""
     counts = f"SELECT count(*) AS n FROM {table} GROUP BY {column}"
-    return f"SELECT count(*) AS d, CAST(sum(n * n) AS BIGINT) AS squares FROM ({counts}) AS found"
+    sql = f"SELECT count(*) AS d, CAST(sum(n * n) AS BIGINT) AS squares FROM ({counts}) AS found"
+    found = _described(sql, "squares", table, [column])
+    found.sets = ((column,),)
+    return found
 
 
 def first_rows(table: str, columns: Sequence[str], limit: int) -> str:

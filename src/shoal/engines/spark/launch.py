@@ -92,6 +92,10 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
         raise no_java() from None
     try:
         with quiet(), keep_sigint_handler():
+            configured = SparkConf(_jvm=gateway.jvm)
+            for name, value in _preferences(master).items():
+                if not configured.contains(name) and name not in settings:
+                    conf.set(name, value)
             context = SparkContext(conf=conf, gateway=gateway)
             context.pythonExec = _python()
             # it would print a traceback where Java ends early
@@ -140,6 +144,19 @@ def _settings(master: str) -> dict[str, str]:
         settings["spark.driver.host"] = LOOPBACK
         settings["spark.driver.bindAddress"] = LOOPBACK
     return settings
+
+
+def _preferences(master: str) -> dict[str, str]:
+    """Settings that the user's own take the place of."""
+    found = {
+        # packages are read again from the disk of the executor that wrote them
+        "spark.rdd.compress": "false",
+    }
+    if not master.startswith(CLUSTER):
+        # nothing is sent to other machines
+        found["spark.shuffle.compress"] = "false"
+        found["spark.shuffle.spill.compress"] = "false"
+    return found
 
 
 def master_addresses(master: str) -> list[tuple[str, int]]:

@@ -6,6 +6,8 @@ back as the work on them takes. What works on rows is a generator of ours from b
 without an error, so that Spark does not try it again.
 """
 
+import gc
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,6 +69,23 @@ class ScannedTable:
     rows: int
 
 
+IN_PLACE = -1
+"""Where packages go whose rows are in the place of others: nowhere."""
+
+
+@dataclass(frozen=True)
+class Without:
+    """Rows without those that have certain keys."""
+
+    key: str
+    values: pa.Array
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        """Sort out those of a package."""
+        gone = pc.is_in(rows.column(self.key), self.values)
+        return rows.filter(pc.invert(gone)) if pc.any(gone).as_py() else rows
+
+
 @dataclass
 class PackedTable:
     """A table of packages."""
@@ -78,15 +97,28 @@ class PackedTable:
     """None where Spark does not keep it: every use computes it again."""
     narrow: dict[tuple[str, ...], Rdd] = field(default_factory=dict)
     """The same rows with some columns alone, which are read again and again."""
+    replaced: tuple[Without, Rdd] | None = None
+    """Which rows are left out whenever it is read, as others are in their place, and these: nothing is
+    stored again where they are few."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether Spark keeps it."""
+        return self.rows is not None or self.replaced is not None
 
     def source(self, columns: Sequence[str], coded: bool) -> Source:
         """Some columns of it; coded: texts may stay codes."""
-        rdd = self.narrow.get(tuple(columns), self.rdd)
-        return Source(rdd, opened(tuple(columns), coded))
+        narrow = self.narrow.get(tuple(columns))
+        if narrow is None and self.replaced is not None:
+            without, others = self.replaced
+            few = others.map(lambda package: (IN_PLACE, *package[1:])).coalesce(1)
+            return Source(self.rdd.union(few), opened(tuple(columns), coded, without))
+        return Source(self.rdd if narrow is None else narrow, opened(tuple(columns), coded))
 
     def forget(self) -> None:
         """Let Spark forget the rows."""
-        for rdd in (self.rdd, *self.narrow.values()):
+        others = [] if self.replaced is None else [self.replaced[1]]
+        for rdd in (self.rdd, *self.narrow.values(), *others):
             if rdd.is_cached:
                 rdd.unpersist()
 
@@ -95,12 +127,29 @@ def _guarded(opening: Opening, work: Work) -> Callable[[Iterator[Any]], Packages
     """What runs in an executor: an error of ours is the last package."""
 
     def run(parts: Iterator[Any]) -> Packages:
+        spare_modules()
         try:
             yield from work(opening(parts))
         except ShoalError as error:
             yield 0, 0, b"", packed(error)
 
     return run
+
+
+_seen = 0
+"""Modules that an executor had loaded at the last look."""
+
+
+def spare_modules() -> None:
+    """Let no search for garbage look at what modules hold.
+
+    Spark's Python processes search after every task, for 27 ms where all of our libraries are loaded:
+    more than most tasks take.
+    """
+    global _seen
+    if len(sys.modules) != _seen:
+        _seen = len(sys.modules)
+        gc.freeze()
 
 
 def _gathered(batches: Iterator[Any]) -> Batches:
@@ -134,12 +183,14 @@ def _in_frame(run: Callable[[Iterator[Any]], Packages]) -> BatchesFunction:
     return rows
 
 
-def opened(columns: tuple[str, ...] | None, coded: bool) -> Opening:
-    """The rows of packages, package by package; an error in one of them is raised."""
+def opened(columns: tuple[str, ...] | None, coded: bool, without: Without | None = None) -> Opening:
+    """The rows of packages, package by package; an error in one of them is raised. without: sorts out
+    rows in whose place there are others."""
 
     def batches(packages: Iterator[Any]) -> Batches:
         for package in packages:
             rows = rows_of(package)
+            rows = rows if without is None or package[0] == IN_PLACE else without(rows)
             rows = rows if columns is None else rows.select(list(columns))
             yield from (rows if coded else decoded(rows)).combine_chunks().to_batches()
 

@@ -24,6 +24,7 @@ from shoal.engines.spark.packages import (
     opened,
     package_of,
 )
+from shoal.io.arrow import one_chunk
 
 SLOT_ROWS = 256
 """Rows that go to one place together at least, about, where there are many."""
@@ -152,24 +153,51 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Without:
-    """Rows without those that have certain keys."""
+class Among:
+    """The rows that have certain keys, and the slot of each by its key."""
 
     key: str
     values: pa.Array
+    slots: int
 
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Sort out those of a batch."""
-        return batch.filter(pc.invert(pc.is_in(batch.column(self.key), self.values)))
+    def __call__(self, batch: pa.RecordBatch) -> tuple[pa.Table, Ints]:
+        """Find those of a batch."""
+        rows = pa.Table.from_batches([batch])
+        rows = rows.filter(pc.is_in(rows.column(self.key), self.values))
+        return rows, slots_of(one_chunk(rows.column(self.key)), self.slots)
+
+
+def slots_of(numbers: pa.Array, slots: int) -> Ints:
+    """(n,) the slot of each number."""
+    words = numbers.to_numpy().astype(np.int64).view(np.uint64)
+    return (hash_rows(len(words), (words,), (), 0) % np.uint64(slots)).astype(np.int64)
+
+
+def numbering(alike: tuple[str, ...], by: tuple[str, ...]) -> Work:
+    """All rows of a part with nth: the number of each among those equal in some columns, from 1 on, by
+    others. These are columns of whole numbers."""
+
+    def work(batches: Batches) -> Packages:
+        rows = all_rows(batches)
+        if rows is not None:
+            of = [rows.column(name).to_numpy() for name in alike]
+            order = np.lexsort([*(rows.column(name).to_numpy() for name in by[::-1]), *of[::-1]])
+            first = np.append(True, np.zeros(len(order) - 1, np.bool_))
+            for each in of:
+                first[1:] |= each[order[1:]] != each[order[:-1]]
+            places = np.arange(len(order))
+            nth = np.empty(len(order), np.int64)
+            nth[order] = places - np.maximum.accumulate(np.where(first, places, 0)) + 1
+            yield package_of(rows.append_column("nth", pa.array(nth)))
+
+    return work
 
 
 def repeated(source: Source, slots: int) -> Rdd:
     """The numbers that several rows have; source: rows of one column of numbers."""
 
     def place(batch: pa.RecordBatch) -> tuple[pa.Table, Ints]:
-        numbers = batch.column(0).to_numpy().astype(np.int64)
-        slot = hash_rows(len(numbers), (numbers.view(np.uint64),), (), 0) % np.uint64(slots)
-        return pa.Table.from_batches([batch]), slot.astype(np.int64)
+        return pa.Table.from_batches([batch]), slots_of(batch.column(0), slots)
 
     def work(batches: Batches) -> Packages:
         rows = all_rows(batches)

@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 from shoal.arrays import Ints
 from shoal.engines.database.staging import StagedTable, Stored
 from shoal.engines.duckdb.parts import BATCH
-from shoal.engines.queries import Described, Selection, rows_without, select
+from shoal.engines.queries import Described, NumberedRows, Selection, rows_without, select
 from shoal.engines.sessions import (
     BatchFunction,
     CountFunction,
@@ -33,12 +34,20 @@ from shoal.engines.spark.arrow import (
 from shoal.engines.spark.failures import quiet, translated_errors, unpack_error
 from shoal.engines.spark.files import no_rows, read_frame, require_columns
 from shoal.engines.spark.folders import write_folder
+from shoal.engines.spark.key_counts import (
+    KEYS_TOGETHER,
+    CountKnown,
+    keying,
+    uniqueness,
+    uniqueness_of,
+)
 from shoal.engines.spark.launch import Launched
 from shoal.engines.spark.packages import (
     PackedTable,
     Rdd,
     ScannedTable,
     Source,
+    Without,
     decoded,
     exchanged,
     opened,
@@ -47,13 +56,14 @@ from shoal.engines.spark.packages import (
     unpacking,
 )
 from shoal.engines.spark.row_work import (
+    Among,
     Placed,
-    Without,
     as_they_are,
     counting,
     first_of,
     grouping,
     mapping,
+    numbering,
     placing,
     repeated,
     rows_where,
@@ -230,17 +240,28 @@ class SparkTables:
         with self._translated_errors():
             assert isinstance(sql, Selection)
             self._narrow(sql)
-            totals = np.zeros(size, np.int64)
-            counted = self._source(sql).run(counting(count, size), self._parts)
-            for package in counted.toLocalIterator():
-                rows = rows_of(package)
-                totals[rows.column("at").to_numpy()] += rows.column("n").to_numpy()
-            return totals
+            return self._tally(sql, count, size)
+
+    def _tally(self, sql: Selection, count: CountFunction, size: int) -> Ints:
+        totals = np.zeros(size, np.int64)
+        counted = self._source(sql).run(counting(count, size), self._parts)
+        for package in counted.toLocalIterator():
+            rows = rows_of(package)
+            totals[rows.column("at").to_numpy()] += rows.column("n").to_numpy()
+        return totals
+
+    def _uniqueness(self, sql: Described, table: PackedTable, rows: int) -> pa.Table:
+        """How many different keys sets of columns of hashes have, and how many occur once."""
+        slots = max(self._parts, -(-rows * len(sql.sets) // KEYS_TOGETHER))
+        source = table.source(sql.columns, coded=False)
+        sent = source.run(keying(sql.sets, sql.missing, slots))
+        together = Source(exchanged(sent, slots), opened(None, coded=False))
+        return uniqueness_of(together.run(uniqueness).collect(), len(sql.sets))
 
     def _narrow(self, sql: Selection) -> None:
         """Keep some columns of a packed table apart, which are read again and again."""
         table = self._packed.get(sql.table)
-        if table is None or table.rows is None or sql.columns in table.narrow:
+        if table is None or not table.is_kept or sql.columns in table.narrow:
             return
         schema = pa.schema([table.schema.field(name) for name in sql.columns])
         rdd = table.source(sql.columns, coded=True).run(mapping(_same, schema))
@@ -332,6 +353,8 @@ class SparkTables:
         """The rows of a query, by SQL only where it takes some. coded: texts may be codes."""
         if isinstance(sql, Described) and sql.asked == "combinations" and self._knows(sql.table):
             return self._combinations(sql, decoded)
+        if isinstance(sql, NumberedRows) and (found := self._numbered(sql)) is not None:
+            return found
         if isinstance(sql, Selection) and sql.table in self._packed:
             return self._packed[sql.table].source(self._types(sql).names, coded)
         if isinstance(sql, Selection) and sql.table in self._scans:
@@ -342,6 +365,19 @@ class SparkTables:
                 rdd = self._spark.sparkContext.parallelize(groups, min(len(groups), tasks))
                 return Source(rdd, read_groups(self._place))
         return Source(None, frame=self._tables.query(sql))
+
+    def _numbered(self, sql: NumberedRows) -> Source | None:
+        """Rows with a key that repeats, numbered; None where there are too many keys."""
+        table, values = self._packed.get(sql.table), self._packed.get(sql.values)
+        if table is None or values is None or not 0 <= (values.rows or 0) <= FEW_ROWS:
+            return None
+        keys = self._rows(values.source([sql.key], coded=False), values.schema).column(sql.key)
+        # rows with a key are together, however many they are
+        slots = max(self._parts, -(-(table.rows or 0) // TASK_ROWS))
+        among = Among(sql.key, one_chunk(keys), slots)
+        sent = table.source(sql.columns, coded=True).run(placing(among, slots))
+        together = Source(exchanged(sent, slots), opened(None, coded=True))
+        return Source(together.run(numbering(sql.alike, sql.by)), opened(None, coded=False))
 
     def _combinations(self, sql: Described, then: TableFunction) -> Source:
         """The combinations of columns; then: what those of each part of them pass through."""
@@ -370,6 +406,15 @@ class SparkTables:
             return None
         if sql.asked == "first":
             return self._first(sql)
+        if sql.asked in ("alone", "squares") and table.rows is not None:
+            return self._uniqueness(sql, table, table.rows)
+        if sql.asked == "known" and sql.missing is not None:
+            n = self._tally(
+                select(sql.table, list(dict.fromkeys(sql.columns))),
+                CountKnown(sql.columns, sql.missing),
+                len(sql.columns),
+            )
+            return pa.table({f"n{i}": [one] for i, one in enumerate(n.tolist())})
         if sql.asked == "forms":
             summed = table.source(sql.columns, coded=False).run(summing_forms)
             form, size, _, low, high = self._types(sql)
@@ -449,22 +494,25 @@ class SparkTables:
     def _substitute(self, name: str, other: str, key: str) -> None:
         """The same where both are packed: the keys are sent to all executors if they are few."""
         table, more = self._packed[name], self._packed[other]
+        if table.replaced is None and more.rows is not None and more.rows <= FEW_ROWS:
+            found = self._rows(more.source([key], coded=False), self._types(select(other, [key])))
+            without = Without(key, one_chunk(found.column(key)).unique())
+            del self._packed[other]
+            self._tables.drop(other)
+            for rdd in table.narrow.values():
+                rdd.unpersist()
+            both = replace(table, rows=None, narrow={}, replaced=(without, more.rdd))
+            self._packed[name] = both
+            source = both.source(table.schema.names, coded=True)
+            rdd = source.run(mapping(_same, table.schema))
+            self._tables.defer(name, lambda: self._frame(rdd, table.schema), keep=True)
+            return
         columns = table.schema.names
-        if (more.rows or 0) <= FEW_ROWS:
-            keys = self._rows(
-                self._source(select(other, [key])), pa.schema([more.schema.field(key)])
-            )
-            without = Without(key, one_chunk(keys.column(key)))
-            left = table.source(columns, coded=True).run(mapping(without, table.schema))
-            new = more.source(columns, coded=True).run(mapping(_same, table.schema))
-            rdd = left.union(new)
-        else:
-            kept = rows_without(name, columns, key, other)
-            frame = self._tables.query(f"{kept} UNION ALL {select(other, columns)}")
-            rdd = Source(None, frame=frame).run(mapping(_same, table.schema))
+        kept = rows_without(name, columns, key, other)
+        frame = self._tables.query(f"{kept} UNION ALL {select(other, columns)}")
         # what it is made of is needed until it has been computed
         del self._packed[name]
-        self._keep(name, rdd, table.schema)
+        self._keep(name, Source(None, frame=frame).run(mapping(_same, table.schema)), table.schema)
         table.forget()
         self.drop(other)
 
