@@ -298,14 +298,14 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
                 results["large"].append(found | {"load": os.getloadavg(), "disk": results["disk"]})
                 shutil.rmtree(folder / f"rows-{rows}", ignore_errors=True)
         if "spark" in given.parts:
-            pair = [
-                out_of_session(way, given.spark, folder, given.tables)
-                for way in ("out of core", "local Spark")
-            ]
-            results["spark"] = {
-                "runs": pair,
-                "cpu_ratio": pair[1]["cpu_seconds"] / pair[0]["cpu_seconds"],
-            }
+            results["spark"] = []
+            for rows in given.spark:
+                pair = [
+                    out_of_session(way, rows, folder, given.tables)
+                    for way in ("out of core", "local Spark")
+                ]
+                ratio = pair[1]["cpu_seconds"] / pair[0]["cpu_seconds"]
+                results["spark"].append({"rows": rows, "runs": pair, "cpu_ratio": ratio})
     return results
 
 
@@ -341,8 +341,9 @@ def show(results: dict[str, Any]) -> None:
             f"GB of disk; the disk writes {disk['written_mb_per_second']:.0f} and reads "
             f"{disk['read_mb_per_second']:.0f} MB/s"
         )
-    if "spark" in results:
-        _say(f"\nSpark takes {results['spark']['cpu_ratio']:.1f} times the CPU time of out of core")
+    for one in results.get("spark", ()):
+        ratio = f"{one['cpu_ratio']:.1f} times the CPU time of out of core"
+        _say(f"\n{one['rows']:,} rows on Spark: {ratio}")
 
 
 def main() -> None:
@@ -353,7 +354,7 @@ def main() -> None:
     asked.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     asked.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
     asked.add_argument("--large", type=int, nargs="+", default=[20_000_000])
-    asked.add_argument("--spark", type=int, default=5_000_000)
+    asked.add_argument("--spark", type=int, nargs="+", default=[1_000_000, 5_000_000])
     asked.add_argument("--repeats", type=int, default=3)
     asked.add_argument("--before", type=Path, help="src of a former version, to compare with")
     asked.add_argument("--folder", type=Path, help="where tables and temporary files go")

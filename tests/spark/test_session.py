@@ -11,6 +11,15 @@ import pytest
 
 import shoal
 from shoal.engines.files import LocalFiles
+from shoal.engines.queries import (
+    count_alone,
+    count_known,
+    count_rows,
+    count_squares,
+    number_duplicates,
+    repeated_values,
+    select,
+)
 from shoal.engines.sessions import Transfer, no_listener
 from shoal.engines.spark import session as spark_session
 from shoal.engines.spark.arrow import schema_in_spark
@@ -435,3 +444,52 @@ def test_rows_in_the_place_of_others(
     session.drop("many")
     with pytest.raises(Exception, match="many"):
         session.query("SELECT * FROM many")
+
+
+def test_counts_of_hashes_are_those_of_sql(session: SparkTables) -> None:
+    session.keep("numbers", "SELECT id AS w, (id * id) % 17 AS w0, id DIV 3 AS w1 FROM range(600)")
+    schema = pa.schema([(name, pa.int64()) for name in ("w", "w0", "w1")])
+    session.map("hashes", "SELECT * FROM numbers", lambda batch: batch, schema)
+    for missing in (None, 4):
+        query = count_alone("hashes", [["w"], ["w0"], ["w1", "w0"], ["w0", "w1"]], "", missing)
+        answer = session.query(query)
+        assert Counter((one["i"], one["n"]) for one in answer.to_pylist()) == rows_of(
+            session.query(str(query))
+        )
+    for query in (count_squares("hashes", "w0"), count_known("hashes", ["w0", "w1"], "", 4)):
+        answer, expected = session.query(query), session.query(str(query))
+        assert answer.select(expected.column_names).to_pylist() == expected.to_pylist()
+    for name in ("numbers", "hashes"):
+        session.drop(name)
+
+
+@pytest.mark.parametrize("few", [0, 100])
+def test_equal_rows_are_numbered_in_their_place(
+    session: SparkTables, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def number_of_row(batch: pa.RecordBatch) -> pa.RecordBatch:
+        nth = batch.column("nth").cast(pa.int64()).to_numpy()
+        return pa.RecordBatch.from_pydict({"k": batch.column("k"), "x": nth + 100})
+
+    def sum_up(batch: pa.RecordBatch, totals: Any) -> None:
+        totals[0] += batch.column("x").to_numpy().sum()
+
+    monkeypatch.setattr(spark_session, "FEW_ROWS", few)
+    session.keep("numbers", "SELECT id % 40 AS k, id DIV 40 AS x FROM range(70)")
+    schema = pa.schema([("k", pa.int64()), ("x", pa.int64())])
+    session.map("all_rows", "SELECT * FROM numbers", lambda batch: batch, schema)
+    session.keep("doubled", repeated_values("all_rows", "k"))
+    rows = number_duplicates("all_rows", ["k", "x"], "k", "doubled", ["k"], ["x"])
+    session.map("again", rows, number_of_row, schema)
+    assert rows_in(session, "again") == Counter((k, 100 + n) for k in range(30) for n in (1, 2))
+    session.substitute("all_rows", "again", "k")
+    expected = Counter([*((k, 0) for k in range(30, 40))])
+    expected += Counter((k, 100 + n) for k in range(30) for n in (1, 2))
+    for query in (select("all_rows", ["k", "x"]), "SELECT k, x FROM all_rows"):
+        for _ in range(2):
+            assert rows_of(session.query(query)) == expected
+    assert session.query(count_rows("all_rows")).to_pylist() == [{"n": 70}]
+    found = session.tally(select("all_rows", ["x"]), sum_up, 1)
+    assert found.tolist() == [sum(x * n for (_, x), n in expected.items())]
+    for name in ("numbers", "all_rows", "doubled"):
+        session.drop(name)
