@@ -152,6 +152,8 @@ class PriceList:
                 "why",
                 "p",
             )
+            # a line of its own from the start, so that the list below does not move
+            self._best = text("", "small", "p", id="best-steps")
             self._lines = box(
                 "div", "prices", role="table", aria_label="What one step would buy and cost"
             )
@@ -173,14 +175,16 @@ class PriceList:
         self._computed_for = ""
         self._lines.clear()
         self._idle.set_text("")
+        self._best.set_text("")
         self._state.set_text("Trying the first step …")
         base = await self._price(here, policy.quasi)
         if not isinstance(base, Price):
             self._state.set_text("There is no release to start from.")
             return
         self._head(base)
+        self._best.set_text("Steps that are safer and lose less are named here.")
         where = f"on a sample of {base.sampled:,} rows" if base.sampled else "on the whole table"
-        idle = []
+        idle, best = [], []
         for number, offer in enumerate(listed, 1):
             one = await self._price(workspace.preview(offer.change), policy.quasi)
             if one is not None and _changes_nothing(base, one):
@@ -189,8 +193,13 @@ class PriceList:
             elif isinstance(one, Price) or (one is not None and one.impossible):
                 with self._lines:
                     self._line(base, offer, one)
+                if isinstance(one, Price) and is_better(base, one):
+                    best.append(offer.name)
+                    self._best.set_text(f"Safer, and loses less: {'; '.join(best)}.")
             left = len(listed) - number
             self._state.set_text(f"Computed {where}" + (f"; {left} more to try." if left else "."))
+        if not best:
+            self._best.set_text("No single step is safer and loses less.")
         self._computed_for = here
 
     async def _lengths(self, columns: tuple[str, ...]) -> dict[str, int]:

@@ -264,7 +264,10 @@ def listed_words(names: Sequence[str]) -> str:
 
 
 ROLES: dict[str, tuple[str, str]] = {
-    "identifier": ("Names a person", "Never published."),
+    "identifier": (
+        "Names a person",
+        "Never published. Choose it too for a column that is better left out.",
+    ),
     "person": (
         "Tells whose row it is",
         "Such as a patient number: used to count people, never published.",
