@@ -170,6 +170,10 @@ class Worker:
             while True:
                 message = receive(child.stdout)
                 loop.call_soon_threadsafe(self._take, message)
+        # its pipe is closed before it has ended: until then the next call would take it for alive,
+        # and wait for an answer that nobody sends
+        child.kill()
+        child.wait()
         with suppress(RuntimeError):  # the loop ended as well
             loop.call_soon_threadsafe(self._ended, child)
 
