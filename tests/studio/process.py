@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,11 +46,15 @@ def studio(
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )
     assert process.stdout is not None
+    late = threading.Timer(WAIT, process.kill)  # then there is no line
+    late.start()
     try:
         line = process.stdout.readline()
+        late.cancel()
         assert "http://127.0.0.1:" in line, line
         yield Running(process, line[line.index("http://") :].strip())
     finally:
+        late.cancel()
         process.send_signal(signal.SIGINT)
         try:
             process.wait(15)

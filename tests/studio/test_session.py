@@ -26,6 +26,9 @@ from shoal.studio.tasks import PolicyText, Written, whole_figures
 from shoal.studio.worker import Tables
 from shoal.studio.workers import WorkerFailedError
 
+PATIENCE = 180.0
+"""Seconds that a check may take, on a busy machine and where loops are compiled: no more is a hang."""
+
 
 def wait_for_ever(tables: Tables, report: ProgressCallback) -> None:
     """A task that never ends by itself."""
@@ -75,7 +78,9 @@ def in_session(folder: Path, work: Callable[[Session], Awaitable[None]]) -> None
 
 
 async def settled(session: Session) -> None:
+    began = time.monotonic()
     while session.live.state not in ("verified", "failed"):
+        assert time.monotonic() - began < PATIENCE, f"{session.live.state}, {session.live.step}"
         await asyncio.sleep(0.01)
 
 

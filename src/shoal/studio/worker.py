@@ -128,6 +128,12 @@ def _of_system(number: int, error: OSError) -> Answer:
     return Answer(number, error=InputError(f"{place}{error.strerror}. Nothing was published."))
 
 
+def _failed(call: Call, error: BaseException) -> Answer:
+    if os.environ.get("SHOAL_DEBUG"):
+        traceback.print_exception(error)
+    return Answer(call.number, failure=type(error).__name__)
+
+
 class _Doing(threading.local):
     """What this thread is doing."""
 
@@ -160,7 +166,7 @@ class _Worker:
         while True:
             try:
                 message = receive(self._source)
-            except EOFError:
+            except Exception:  # the end; or what cannot be read, after which nothing else can
                 os._exit(0)
             if isinstance(message, Cancel):
                 self._cancelled.add(message.number)
@@ -186,12 +192,13 @@ class _Worker:
             answer = Answer(call.number, error=error)
         except OSError as error:
             answer = _of_system(call.number, error)
-        except Exception as error:
-            if os.environ.get("SHOAL_DEBUG"):
-                traceback.print_exc()
-            answer = Answer(call.number, failure=type(error).__name__)
+        except BaseException as error:  # also in a thread of its own somebody waits for the answer
+            answer = _failed(call, error)
         self._cancelled.discard(call.number)
-        self._send(answer)
+        try:
+            self._send(answer)
+        except Exception as error:  # it cannot travel
+            self._send(_failed(call, error))
 
     def _reporter(self, number: int) -> ProgressCallback:
         step, last = "", 0.0

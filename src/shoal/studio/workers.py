@@ -22,6 +22,10 @@ PATIENCE = 20.0
 
 Long enough for a busy machine. What is done at once, beside another call, ends by itself.
 """
+ENDED = (
+    "The process that does the work ended; perhaps the memory ran out. Nothing is lost: it is started "
+    "again with the next step."
+)
 
 
 class WorkerFailedError(ShoalError):
@@ -33,7 +37,7 @@ class CallCancelledError(Exception):
 
 
 class _RestartedError(Exception):
-    """The process was ended because of another call: this one is done again."""
+    """The process ended before this call began, or because of another one: it is done again."""
 
 
 @dataclass
@@ -42,35 +46,169 @@ class _Waiting:
     progress: Callable[[ProgressEvent], object] | None
 
 
+class _Process:
+    """A process, with the calls that wait for its answers.
+
+    All but `_listen` runs in the event loop, so a call either finds that the process has ended, or is
+    among those that are told so.
+    """
+
+    def __init__(self) -> None:
+        self.has_ended = False
+        """Whether nothing more comes from it; the calls that waited for it have been told."""
+        self.waiting: dict[int, _Waiting] = {}
+        self.preparing: asyncio.Task[Any] | None = None
+        """What it does first, once that has begun."""
+        self._numbers = itertools.count(1)
+        self._loop = asyncio.get_running_loop()
+        self._compiling = False
+        """Whether it last said that it compiles, which is not done in vain."""
+        path = os.pathsep.join(each or str(Path.cwd()) for each in sys.path)
+        self._child = subprocess.Popen(
+            [sys.executable, "-P", "-m", "shoal.studio.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,  # nothing is left to be written when it ended
+            stderr=None if os.environ.get("SHOAL_DEBUG") else subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": path},
+            start_new_session=True,
+        )
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked for something, as far as is known."""
+        return not self.has_ended and self._child.poll() is None
+
+    @property
+    def number(self) -> int:
+        """The number of the process."""
+        return self._child.pid
+
+    async def do(
+        self,
+        task: Task,
+        arguments: tuple[Any, ...],
+        progress: Callable[[ProgressEvent], object] | None,
+        at_once: bool,
+    ) -> Any:
+        """Do a task, as `Worker.call` does."""
+        if self.has_ended:
+            raise _RestartedError
+        number = next(self._numbers)
+        self._send(Call(number, task, arguments, at_once))
+        waiting = self.waiting[number] = _Waiting(self._loop.create_future(), progress)
+        try:
+            return await asyncio.shield(waiting.answer)
+        except asyncio.CancelledError:
+            if number in self.waiting:
+                self._send(Cancel(number))
+                if not at_once:
+                    self._loop.call_later(PATIENCE, self._end_if_waiting, number)
+            raise
+
+    def end(self) -> None:
+        """End the process, and whatever it has started."""
+        self._kill()
+        self._child.wait()
+        self._close()
+
+    def _close(self) -> None:
+        assert self._child.stdin is not None
+        with suppress(OSError):
+            self._child.stdin.close()
+
+    def _kill(self) -> None:
+        if self._child.returncode is None:  # until it was waited for, no other has its number
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._child.pid, signal.SIGKILL)
+
+    def _send(self, message: Any) -> None:
+        assert self._child.stdin is not None
+        with suppress(OSError, ValueError):  # it ended: the listener says so
+            send(self._child.stdin, message)
+
+    def _listen(self) -> None:
+        """Pass on what arrives, in a thread of its own, until nothing more can."""
+        assert self._child.stdout is not None
+        try:
+            while True:
+                message = receive(self._child.stdout)
+                self._loop.call_soon_threadsafe(self._take, message)
+        except Exception:  # the end; or what cannot be read, after which nothing else can
+            self._kill()
+        finally:
+            with suppress(RuntimeError):  # the loop ended as well
+                self._loop.call_soon_threadsafe(self._ended)
+            self._child.wait()
+            self._child.stdout.close()
+
+    def _take(self, message: Answer | Report) -> None:
+        waiting = self.waiting.get(message.number)
+        if waiting is None:
+            return
+        self._compiling = isinstance(message, Report) and message.event.step == "compile"
+        if isinstance(message, Report):
+            if waiting.progress is not None and not waiting.answer.done():
+                waiting.progress(message.event)
+            return
+        del self.waiting[message.number]
+        if message.cancelled:
+            _fail(waiting, CallCancelledError())
+        elif message.error is not None:
+            _fail(waiting, message.error)
+        elif message.failure:
+            words = f"an unexpected error occurred ({message.failure}), which is a bug in Shoal."
+            _fail(waiting, WorkerFailedError(words))
+        elif not waiting.answer.done():
+            waiting.answer.set_result(message.result)
+
+    def _ended(self) -> None:
+        """Tell all calls that nothing more comes."""
+        self.has_ended = True
+        self._close()
+        waiting, self.waiting = self.waiting, {}
+        for one in waiting.values():
+            _fail(one, WorkerFailedError(ENDED))
+
+    def _end_if_waiting(self, number: int) -> None:
+        """End a process that does not notice that a call was cancelled; others are done again."""
+        if number not in self.waiting:
+            return
+        if self._compiling:  # what is compiled is kept, and needed again
+            self._loop.call_later(PATIENCE, self._end_if_waiting, number)
+            return
+        _fail(self.waiting.pop(number), CallCancelledError())
+        for other in self.waiting.values():
+            _fail(other, _RestartedError())
+        self._ended()
+        self.end()
+
+
 class Worker:
     """A process that does one call after another; it is started again when it ended."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._numbers = itertools.count(1)
-        self._child: subprocess.Popen[bytes] | None = None
-        self._waiting: dict[int, _Waiting] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._process: _Process | None = None
         self._preparation: tuple[Task, tuple[Any, ...]] | None = None
-        self._prepared_child = 0
-        self._preparing: asyncio.Task[Any] | None = None
-        self._compiling = False
-        """Whether it last said that it compiles, which is not done in vain."""
 
     @property
     def process_id(self) -> int | None:
         """The process, while there is one."""
-        return None if self._child is None or self._child.poll() is not None else self._child.pid
+        process = self._process
+        return process.number if process is not None and process.is_alive else None
 
     @property
     def is_busy(self) -> bool:
         """Whether a call is waiting for its answer."""
-        return bool(self._waiting)
+        return self._process is not None and bool(self._process.waiting)
 
     def prepare_with(self, task: Task, *arguments: Any) -> None:
         """What every new process does first, such as opening the table."""
         self._preparation = (task, arguments)
-        self._prepared_child, self._preparing = 0, None
+        if self._process is not None:
+            self._process.preparing = None
 
     async def call(
         self,
@@ -85,162 +223,47 @@ class Worker:
         `CallCancelled`. A call whose caller is cancelled is cancelled too.
         """
         while True:
-            self._start()
-            child = self._child
+            if self._process is None or not self._process.is_alive:
+                self._process = _Process()
+            process = self._process
             try:
-                await self._prepared(progress)
-                if self._child is child:
-                    return await self._do(task, arguments, progress, at_once)
+                await self._prepared(process, progress)
+                return await process.do(task, arguments, progress, at_once)
             except _RestartedError:
                 continue
 
-    async def _prepared(self, progress: Callable[[ProgressEvent], object] | None) -> None:
+    async def _prepared(
+        self, process: _Process, progress: Callable[[ProgressEvent], object] | None
+    ) -> None:
         """Wait until the process has done what every new one does first."""
-        assert self._child is not None
-        assert self._loop is not None
-        if self._preparation is not None and self._prepared_child != self._child.pid:
-            self._prepared_child = self._child.pid
-            first = self._do(*self._preparation, progress, False)
-            self._preparing = self._loop.create_task(first)
-            self._preparing.add_done_callback(_look_at)
-        if self._preparing is not None:
-            try:  # it goes on, whoever of those that wait for it is cancelled
-                await asyncio.shield(self._preparing)
-            except ShoalError:
-                self._prepared_child = 0  # the next call tries again
-                raise
-
-    async def _do(
-        self,
-        task: Task,
-        arguments: tuple[Any, ...],
-        progress: Callable[[ProgressEvent], object] | None,
-        at_once: bool,
-    ) -> Any:
-        assert self._loop is not None
-        number = next(self._numbers)
-        waiting = _Waiting(self._loop.create_future(), progress)
-        self._waiting[number] = waiting
-        self._send(Call(number, task, arguments, at_once))
-        try:
-            return await asyncio.shield(waiting.answer)
-        except asyncio.CancelledError:
-            if number in self._waiting:
-                self._send(Cancel(number))
-                if not at_once:
-                    self._loop.call_later(PATIENCE, self._end_if_waiting, number)
+        if self._preparation is None:
+            return
+        if process.preparing is None:
+            first = process.do(*self._preparation, progress, False)
+            process.preparing = asyncio.get_running_loop().create_task(first)
+            process.preparing.add_done_callback(_look_at)
+        preparing = process.preparing
+        try:  # it goes on, whoever of those that wait for it is cancelled
+            await asyncio.shield(preparing)
+        except ShoalError:
+            if process.preparing is preparing:
+                process.preparing = None  # the next call tries again
             raise
 
     def stop(self) -> None:
         """End the process."""
-        child, self._child = self._child, None
-        if child is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGKILL)
-            _discard(child)
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
 
-    def _start(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        if self.process_id is not None:
-            return
-        if self._child is not None:
-            _discard(self._child)
-        path = os.pathsep.join(each or str(Path.cwd()) for each in sys.path)
-        self._compiling = False
-        self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "shoal.studio.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,  # nothing is left to be written when it ended
-            stderr=None if os.environ.get("SHOAL_DEBUG") else subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": path},
-            start_new_session=True,
-        )
-        threading.Thread(target=self._listen, args=(self._child, self._loop), daemon=True).start()
 
-    def _send(self, message: Any) -> None:
-        assert self._child is not None
-        assert self._child.stdin is not None
-        with suppress(OSError):  # it ended: the listener says so
-            send(self._child.stdin, message)
-
-    def _listen(self, child: "subprocess.Popen[bytes]", loop: asyncio.AbstractEventLoop) -> None:
-        assert child.stdout is not None
-        with suppress(EOFError, OSError, ValueError):
-            while True:
-                message = receive(child.stdout)
-                loop.call_soon_threadsafe(self._take, message)
-        # its pipe is closed before it has ended: until then the next call would take it for alive,
-        # and wait for an answer that nobody sends
-        child.kill()
-        child.wait()
-        with suppress(RuntimeError):  # the loop ended as well
-            loop.call_soon_threadsafe(self._ended, child)
-
-    def _take(self, message: Answer | Report) -> None:
-        waiting = self._waiting.get(message.number)
-        if waiting is None:
-            return
-        self._compiling = isinstance(message, Report) and message.event.step == "compile"
-        if isinstance(message, Report):
-            if waiting.progress is not None and not waiting.answer.done():
-                waiting.progress(message.event)
-            return
-        del self._waiting[message.number]
-        if waiting.answer.done():
-            return
-        if message.cancelled:
-            waiting.answer.set_exception(CallCancelledError())
-        elif message.error is not None:
-            waiting.answer.set_exception(message.error)
-        elif message.failure:
-            words = f"an unexpected error occurred ({message.failure}), which is a bug in Shoal."
-            waiting.answer.set_exception(WorkerFailedError(words))
-        else:
-            waiting.answer.set_result(message.result)
-        # a cancelled caller does not look at it any more
-        waiting.answer.exception()
-
-    def _ended(self, child: "subprocess.Popen[bytes]") -> None:
-        if self._child is not None and child is not self._child:
-            return  # another one has been started since
-        for waiting in self._waiting.values():
-            if not waiting.answer.done():
-                waiting.answer.set_exception(
-                    WorkerFailedError(
-                        "The process that does the work ended; perhaps the memory ran out. Nothing "
-                        "is lost: it is started again with the next step."
-                    )
-                )
-                waiting.answer.exception()
-        self._waiting.clear()
-
-    def _end_if_waiting(self, number: int) -> None:
-        if number not in self._waiting or self._loop is None:
-            return
-        if self._compiling:  # what is compiled is kept, and needed again
-            self._loop.call_later(PATIENCE, self._end_if_waiting, number)
-            return
-        waiting, self._waiting = self._waiting, {}
-        for other, one in waiting.items():
-            if not one.answer.done():
-                one.answer.set_exception(
-                    CallCancelledError() if other == number else _RestartedError()
-                )
-                one.answer.exception()
-        self.stop()
+def _fail(waiting: _Waiting, error: Exception) -> None:
+    if not waiting.answer.done():
+        waiting.answer.set_exception(error)
+        waiting.answer.exception()  # a cancelled caller does not look at it any more
 
 
 def _look_at(done: "asyncio.Task[Any]") -> None:
     """Take note of an error, so that nothing is logged where nobody waits for it."""
     if not done.cancelled():
         done.exception()
-
-
-def _discard(child: "subprocess.Popen[bytes]") -> None:
-    """Wait for a process that ended, and close its pipes."""
-    child.wait()
-    for pipe in (child.stdin, child.stdout):
-        with suppress(OSError):
-            assert pipe is not None
-            pipe.close()
