@@ -22,7 +22,16 @@ from shoal.studio.tasks import (
     price,
     round_width,
 )
-from shoal.studio.ways import WAYS, beyond, example, fitting, masked, parts_of_dates, written
+from shoal.studio.ways import (
+    WAYS,
+    beyond,
+    example,
+    fitting,
+    masked,
+    parts_of_dates,
+    widths_in,
+    written,
+)
 from shoal.studio.worker import Tables
 from tests.examples import examples
 
@@ -74,6 +83,10 @@ def test_examples_are_common_values_of_the_column_and_ways_fit_it() -> None:
     assert set(fitting(places, "")) == {"sets", "right", "left"}
     money = values_of({str(1000 * i): 12 if i != 7 else 90 for i in range(1, 200)})
     assert example(ways["steps"], money) == "5000 → [0-10000) → [0-20000)"
+    assert example(ways["steps"], money, None, [2000.0]) == "5000 → [4000-6000)"
+    assert widths_in({"hierarchy": {"intervals": ["5", "10"]}}) == [5.0, 10.0]
+    for other in ({}, {"hierarchy": {"mask": "left"}}, {"hierarchy": {"intervals": ["x"]}}):
+        assert widths_in(other) is None
     assert set(fitting(money, "")) == {"ranges", "steps"}
     assert money.histogram is not None
     assert beyond(money.histogram) == "195000+"

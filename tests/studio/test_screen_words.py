@@ -7,20 +7,29 @@ from typing import Any
 
 import pytest
 
+from shoal.analysis.prediction import ModelUtility, PredictionUtility
 from shoal.progress import ignore_event
 from shoal.studio import tasks
-from shoal.studio.charts import frontier_chart, pairs_chart
+from shoal.studio.charts import _shaded, frontier_chart, pairs_chart
 from shoal.studio.constraints import ConstraintText
 from shoal.studio.figures import ColumnFigures, Figures
-from shoal.studio.live_panel import limits_words
+from shoal.studio.live_panel import in_short, limits_words
 from shoal.studio.prices import _change, is_better
+from shoal.studio.screens.attack import warning_words
 from shoal.studio.screens.coarsen import in_years, outcome_words
-from shoal.studio.screens.compare import called, measured_words, verdict, worst_pair
-from shoal.studio.screens.open_table import evidence_words
+from shoal.studio.screens.compare import (
+    called,
+    measured_words,
+    prediction_words,
+    verdict,
+    worst_pair,
+)
+from shoal.studio.screens.open_table import codes_words, evidence_words
 from shoal.studio.screens.protect import _other_guarantee
 from shoal.studio.screens.release import _taken_words
+from shoal.studio.session import Live
 from shoal.studio.tasks import Candidate, CurvePoint, PolicyText, Price, RowsOfPeople
-from shoal.studio.words import at_most, plain_error, screen_words, words_for
+from shoal.studio.words import at_most, percent, plain_error, screen_words, words_for
 from shoal.studio.worker import Tables
 
 POLICY = "columns: {age: quasi}\nconstraints: [{k: 3}]\nmethod: least-loss-partition\nseed: 1\n"
@@ -178,3 +187,57 @@ def test_mistakes_of_controls_name_no_line() -> None:
 def test_messages_take_the_words_of_the_screens() -> None:
     said = screen_words("9 rows are suppressed; list fewer quasi columns.")
     assert said == "9 rows are left out; list fewer columns that others may know."
+
+
+def test_codes_for_missing_are_told_once() -> None:
+    given = {"age": ["999"], "school": ["99", "NA"], "sex": [], "town": None}
+    assert codes_words(given) == (
+        "Read as missing: 999 in age; 99 and NA in school. Clear the field of a column where that is a "
+        "real value."
+    )
+    assert codes_words({"sex": []}) == ""
+
+
+def test_models_stand_beside_a_guess_that_knows_nothing() -> None:
+    models = (
+        ModelUtility("forest", "accuracy", 0.76, 0.755),
+        ModelUtility("line", "accuracy", 0.7, 0.9),
+    )
+    found = PredictionUtility("hlth", "classification", 80, 20, 0.773, models, False)
+    assert prediction_words(found) == ("77.3 % right", "76 % right", "75.5 % right")
+    numbers = (ModelUtility("forest", "r2", 0.5, 0.25),)
+    found = PredictionUtility("pay", "regression", 80, 20, 0.0, numbers, False)
+    assert prediction_words(found) == ("R² 0.00", "R² 0.50", "R² 0.25")
+    assert prediction_words(None) == ("–", "–", "–")
+
+
+def test_a_stranger_who_knows_more_is_told_in_plain_words() -> None:
+    said = warning_words(
+        "4,406 of 4,406 people have fewer than 5 candidates, the k that the policy promises on its "
+        "quasi-identifiers: the attack also knows faminc, of which no guarantee speaks."
+    )
+    assert said == (
+        "4,406 of 4,406 people are hidden among fewer than 5, because the stranger knows faminc too: no "
+        "guarantee covers that."
+    )
+    assert warning_words("Nobody is suppressed.") == "Nobody is left out."
+
+
+def test_what_can_be_met_is_not_shaded() -> None:
+    points = (CurvePoint(8, 0.5), CurvePoint(10, None, "no", for_certain=True))
+    assert _shaded(points, 1, 10, True, None) == [[{"xAxis": 8}, {"xAxis": 10}]]
+    assert _shaded(points, 1, 10, True, 9) == [[{"xAxis": 9}, {"xAxis": 10}]]
+    assert _shaded(points[:1], 1, 10, True, 9) == []
+    low = (CurvePoint(0.1, None, "no", for_certain=True), CurvePoint(0.3, 0.5))
+    assert _shaded(low, 0.0, 1, False, 0.2) == [[{"xAxis": 0.0}, {"xAxis": 0.2}]]
+
+
+def test_the_line_at_the_bottom_says_what_is_known(figures: Figures) -> None:
+    said = in_short(Live("verified", figures))
+    assert (
+        said
+        == f"at least {figures.guarantees[0].found:.0f} alike · {percent(figures.lost or 0)} lost"
+    )
+    assert in_short(Live("opening")) == ""
+    assert in_short(Live("verified", replace(figures, guarantees=()))).startswith("found at most ")
+    assert in_short(Live("failed", figures, error="Something else.")) == ""

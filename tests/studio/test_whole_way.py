@@ -115,6 +115,14 @@ def roles_by_their_heads(page: Any) -> None:
         has_role(page, column, role)
     assert page.inner_text("[data-card='illness'] h2") == "illness"
     page.wait_for_selector("[data-card='illness'] >> text=at least 2 values in every group")
+    settled(page)
+    alone = page.inner_text(
+        "#live .rows:has([data-below='2'])"
+    ).split()  # as it is now, in both places
+    page.wait_for_selector(f"#screen >> text=/together, {alone[alone.index('alone') + 1]} people/")
+    page.click("#live .loss:has-text('age')")  # chosen elsewhere while Columns is shown
+    page.wait_for_selector("[data-card='age'] .bars >> text='20'")
+    page.click("[data-column='illness']")
     assert page.locator(".preview td:has-text('<script>alert(1)</script>')").count()  # as text
     assert page.locator(".preview script, .preview b").count() == 0
 

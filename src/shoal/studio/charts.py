@@ -29,11 +29,13 @@ def cost_chart(
     dark: bool,
     title: str,
     whole: float | None = None,
+    most: float | None = None,
 ) -> Options:
     """What a guarantee costs: its figure across, the information lost upwards, always from 0 to 100 %.
 
     Figures that cannot be met are shaded; a dot marks the figure of the policy. It is as wide as the
     slider above it. whole: what the policy loses on the whole table, where the points are of a sample.
+    most: the strongest figure that can be met, where that is known.
     """
     ink, line, accent = colours(dark)
     words = words_for(model)
@@ -82,7 +84,7 @@ def cost_chart(
                 "markArea": {
                     "silent": True,
                     "itemStyle": {"color": line, "opacity": 0.6},
-                    "data": _shaded(points, low, high, words.strong_when_high),
+                    "data": _shaded(points, low, high, words.strong_when_high, most),
                 },
             },
             {
@@ -107,10 +109,14 @@ def cost_chart(
 
 
 def _shaded(
-    points: tuple[CurvePoint, ...], low: float, high: float, strong_when_high: bool
+    points: tuple[CurvePoint, ...],
+    low: float,
+    high: float,
+    strong_when_high: bool,
+    most: float | None,
 ) -> list[Any]:
     """The figures that cannot be met: all that are stronger than the strongest that can."""
-    met = [one.figure for one in points if not one.reason]
+    met = [one.figure for one in points if not one.reason] + ([] if most is None else [most])
     if not any(one.reason for one in points):
         return []
     if strong_when_high:
@@ -297,6 +303,7 @@ def pairs_chart(pairs: "tuple[api.PairUtility, ...]", dark: bool) -> Options:
                 "type": "heatmap",
                 "data": cells,
                 "label": {"show": len(upwards) <= 12, "fontSize": 11, "color": figure},
+                "labelLayout": {"hideOverlap": True},
                 "itemStyle": {"borderWidth": 2, "borderColor": "transparent"},
             }
         ],

@@ -96,6 +96,9 @@ class Figures:
     certain: dict[str, int]
     """Per column that must not be learnt and that no guarantee protects: the published rows in groups
     that have one value of it alone."""
+    alone_by: dict[str, int]
+    """Where several columns must not be learnt: of each, the published rows that stand alone once it is
+    known too, so that the others are learnt."""
     warnings: tuple[str, ...]
     """What the publisher should think about, beyond `disclosure` and columns without a guarantee."""
     notes: tuple[str, ...]
@@ -159,6 +162,7 @@ def figures_of(
         },
         disclosure=release.disclosure,
         certain={} if sampled is not None else certain_of(release),
+        alone_by={} if sampled is not None else alone_by(release),
         warnings=tuple(
             one
             for one in release.warnings
@@ -205,6 +209,24 @@ def certain_of(release: "api.Release[Any]") -> dict[str, int]:
             for values, told, rows in zip(*(one.to_pylist() for one in columns), strict=True)
             if values == 1 and told
         )
+    return found
+
+
+def alone_by(release: "api.Release[Any]") -> dict[str, int]:
+    """Of each of several columns that must not be learnt, the published rows that are alone once it is
+    known beside the columns that others may know."""
+    from pyarrow.compute import equal
+    from pyarrow.compute import sum as total
+
+    table = release.table
+    names = [name for name in release.policy.sensitive if name in table.column_names]
+    if len(names) < 2:
+        return {}
+    quasi = [name for name in release.policy.quasi if name in table.column_names]
+    found = {}
+    for name in names:
+        counted = table.group_by([*quasi, name]).aggregate([([], "count_all")])
+        found[name] = total(equal(counted.column("count_all"), 1)).as_py() or 0
     return found
 
 

@@ -7,7 +7,7 @@ from math import sqrt
 from nicegui import ui
 
 from shoal.studio.figures import Figures, Guarantee
-from shoal.studio.page import box, button, edit, icon_button, notice, spaced, text
+from shoal.studio.page import box, button, edit, icon_button, notice, show_column, spaced, text
 from shoal.studio.remedies import explained, remedies
 from shoal.studio.session import Live, Session
 from shoal.studio.uncovered import short_words, uncovered_notice
@@ -17,6 +17,7 @@ from shoal.studio.words import (
     INFORMATION,
     THRESHOLDS,
     figure_text,
+    listed_words,
     percent,
     short_title,
     slack_text,
@@ -25,6 +26,9 @@ from shoal.studio.words import (
     with_unit,
     words_for,
 )
+
+ALARMING = 0.05
+"""From this share of the rows on, those who stand alone are warned of."""
 
 
 def live_panel(session: Session) -> None:
@@ -45,8 +49,10 @@ def live_panel(session: Session) -> None:
             else:
                 _nothing_yet(live)
 
-    with box("aside", "live", id="live", aria_label="Live figures of the release"):
-        text("The release so far", "visually-hidden", "h2")
+    with box("aside", "live", id="live", tabindex="-1", aria_label="Live figures of the release"):
+        with box("div", "sheet-head"):
+            text("The release so far", "", "h2")
+            text("Close", "quiet push", "button", type="button", id="close-sheet")
         show_badge, show_step = _badge(session)
         body = box("div")
 
@@ -122,14 +128,18 @@ def _nothing_yet(live: Live) -> None:
 
 
 def live_strip(session: Session, show_policy: Callable[[], None]) -> None:
-    """Create the line that stays in sight on narrow windows."""
+    """Create the line that stays in sight on narrow windows; `page.js` opens the panel from it."""
+    opener = {"aria_haspopup": "dialog", "aria_expanded": "false", "aria_controls": "live"}
     with box("div", "live-strip") as strip:
-        with box("a", "stack", href="#live", aria_label="Live figures of the release"):
+        with box("button", "opener", type="button", id="open-sheet", **opener):
+            text("Show the live figures. ", "visually-hidden")
             with box("span", "bar"):
                 mark = text("", "strong", aria_hidden="true")
                 title = text("", "strong")
-                said = text("", "num small", id="strip-figures")
+                ui.icon("expand_less").props("aria-hidden=true")
+            said = text("", "num small figures-line", id="strip-figures")
             warned = text("", "small warn", id="strip-warning")
+        heard = text("", "visually-hidden", role="status")
         icon_button("description", "The policy", show_policy, id="strip-policy").classes("push")
         undo = icon_button("undo", "Undo the last step", session.undo)
 
@@ -137,8 +147,10 @@ def live_strip(session: Session, show_policy: Callable[[], None]) -> None:
         live = session.live
         strip.classes(replace=f"live-strip {_badge_class(session)}")
         mark.set_text(_mark(session))
-        title.set_text(_badge_words(session)[0])
-        said.set_text(_in_short(session))
+        words, short = _badge_words(session)[0], in_short(live)
+        title.set_text(words)
+        said.set_text(short)
+        heard.set_text(f"{words}. {short}")
         known = live.figures if live.state in ("verified", "checking") else None
         words = "" if known is None else short_words(known.disclosure)
         if known is not None and session.unprotected:
@@ -153,15 +165,19 @@ def live_strip(session: Session, show_policy: Callable[[], None]) -> None:
     session.policy_changed.subscribe(follow)
 
 
-def _in_short(session: Session) -> str:
+def in_short(live: Live) -> str:
     """The release in a few figures, or why there is none."""
-    live = session.live
     if live.state == "failed" and live.preview is None:
         return explained(live.error).short
     if live.shown is None:
         return ""
-    lost = "" if live.shown.lost is None else f" · lost {percent(live.shown.lost)}"
-    return f"found at most {percent(live.shown.now.prosecutor)}{lost}"
+    alike = next((one.found for one in live.shown.guarantees if one.model == "k"), None)
+    words = [f"found at most {percent(live.shown.now.prosecutor)}"]
+    if alike is not None:
+        words = [f"at least {figure_text(alike)} alike"]
+    if live.shown.lost is not None:
+        words.append(f"{percent(live.shown.lost)} lost")
+    return " · ".join(words)
 
 
 def _badge_class(session: Session) -> str:
@@ -386,11 +402,7 @@ def _small_classes(figures: Figures) -> None:
             if figures.sampled is None and found.alone_with_sensitive > found.alone:
                 with box("div"):
                     text("alone, if everything published is known", "", "div")
-                    text(
-                        "who knows all of a row already finds it, and learns nothing new from it",
-                        "tiny muted",
-                        "div",
-                    )
+                    text(*_of_whoever_knows(figures), "div")
                 text("", "r")
                 text(spaced(found.alone_with_sensitive), "r", data_uncovered="all")
             text("left out")
@@ -406,6 +418,19 @@ def _small_classes(figures: Figures) -> None:
             ).style("margin-top:4px")
 
 
+def _of_whoever_knows(figures: Figures) -> tuple[str, str]:
+    """What those learn who know a column that must not be learnt, and how loud it is said."""
+    worst = max(figures.alone_by, key=figures.alone_by.__getitem__, default="")
+    rows = figures.alone_by.get(worst, 0)
+    if not rows:
+        words = "who knows all of a row already finds it, and learns nothing new from it"
+        return words, "tiny muted"
+    others = listed_words([name for name in figures.alone_by if name != worst])
+    found = f"{spaced(rows)} row{'s' * (rows > 1)}"
+    loud = "warn" if rows >= ALARMING * figures.published_rows else "muted"
+    return f"whoever knows {worst} too finds {found} and learns {others}", f"tiny {loud}"
+
+
 def _losses(session: Session, figures: Figures) -> None:
     with box("section", ""):
         with box("div", "bar").style("margin-bottom:4px"):
@@ -418,7 +443,7 @@ def _losses(session: Session, figures: Figures) -> None:
                 with box("span", "track"):
                     box("span", "fill").style(f"width:{max(1.0, one.loss * 100):.1f}%")
                 text(percent(one.loss), "r", data_loss=name)
-            row.on("click", lambda _, name=name: _visit(session, name))
+            row.on("click", lambda _, name=name: show_column(session, name))
         if figures.lost is not None:
             with box("div", "loss total"):
                 text("all columns together", "name strong")
@@ -432,8 +457,3 @@ def _losses(session: Session, figures: Figures) -> None:
         with box("details", "tiny muted"):
             text("How is that counted?", "", "summary")
             text(INFORMATION, "", "p")
-
-
-def _visit(session: Session, column: str) -> None:
-    session.chosen_column = column
-    ui.navigate.to("/columns")

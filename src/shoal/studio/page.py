@@ -74,7 +74,9 @@ def notice(words: str, kind: str = "") -> TextElement:
 def term(words: str, meaning: str) -> ui.element:
     """A term of the field, whose meaning is a click (or a pointer) away."""
     made = text(words, "term small", "button", type="button", aria_label=f"{words}: {meaning}")
-    made.style("background:none;border-width:0 0 1px;padding:0;font:inherit;color:inherit")
+    made.style(
+        "background:none;border-width:0 0 1px;padding:0;min-height:24px;font:inherit;color:inherit"
+    )
     with made:
         ui.tooltip(meaning).classes("text-body2")
         with ui.menu():
@@ -104,6 +106,13 @@ def _tried(work: Callable[[], None]) -> bool:
     return True
 
 
+def show_column(session: Session, name: str) -> None:
+    """Show a column on the screen about columns, also where that is shown already."""
+    session.chosen_column = name
+    session.column_chosen.emit()
+    ui.navigate.to("/columns")
+
+
 def spoken(slider: ui.element, name: str, *values: str) -> None:
     """What a screen reader says of a slider: its name, and the value of each of its thumbs.
 
@@ -115,7 +124,8 @@ def spoken(slider: ui.element, name: str, *values: str) -> None:
 
 
 def tell(error: str) -> None:
-    """Show a mistake in plain words, above everything that can be pressed."""
+    """Show a mistake in plain words above everything else, in place of an earlier one."""
+    ui.run_javascript("shoalCloseMistakes()")
     ui.notify(
         plain_error(error),
         type="negative",

@@ -120,6 +120,8 @@ class Session:
         """Whether the page is dark now; it begins as the browser prefers."""
         self.look_chosen = False
         """Whether the user chose light or dark here."""
+        self.column_chosen = Event[[]]()
+        """Another column is to be shown, chosen outside of the screens about columns."""
         self.chosen_column: str | None = None
         """The column that the screens about columns show first."""
         self.compared: dict[str, tuple[tasks.Candidate, ...]] = {}

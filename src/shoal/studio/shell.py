@@ -15,6 +15,7 @@ from shoal.studio.screens import SCREENS
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 
+TO_THE_TOP = "document.getElementById('screen')?.scrollTo(0, 0); scrollTo(0, 0);"
 PREFERS_DARK = "matchMedia('(prefers-color-scheme: dark)')"
 
 
@@ -163,13 +164,19 @@ def _show(
     ui.context.client.on_delete(screen.leave)
     steps.refresh(kind.path)
     ui.run_javascript(
-        "document.getElementById('screen')?.scrollTo(0, 0); scrollTo(0, 0);"
-        "document.querySelector('.steps .here')?.scrollIntoView({block: 'nearest', inline: 'center'})"
+        "shoalCloseSheet(); shoalCloseMistakes();"
+        + TO_THE_TOP
+        + "document.querySelector('.steps .here')?.scrollIntoView({block: 'nearest', inline: 'center'})"
     )
+    place = session.place
     with box("div", "screen-inner"):
 
         @ui.refreshable
         def content() -> None:
+            nonlocal place
+            if place != session.place:  # another table: its first question is at the top
+                place = session.place
+                ui.run_javascript(TO_THE_TOP)
             screen.is_left = False
             question, lead = screen.heading()
             with box("div"):

@@ -6,12 +6,11 @@ know. So whatever is known of the others stands beside the badge, in the colour 
 
 from functools import partial
 
-from nicegui import ui
 from ruamel.yaml.comments import CommentedMap
 
 from shoal import api
 from shoal.studio.columns_text import with_role
-from shoal.studio.page import box, button, edit, text
+from shoal.studio.page import box, button, edit, show_column, text
 from shoal.studio.policy_text import Change
 from shoal.studio.session import Session
 from shoal.studio.words import ROLES, listed_words, percent, screen_words
@@ -85,13 +84,8 @@ def uncovered_notice(session: Session, found: "api.Disclosure") -> None:
             ):
                 step = f"{_names(names)}: {ROLES[role][0]}"
                 button(label, partial(edit, session, step, _with_roles(names, role)), "chip")
-            look = partial(_visit, session, names[0])
+            look = partial(show_column, session, names[0])
             button("See the column" + "s" * (len(names) > 1), look, "chip")
-
-
-def _visit(session: Session, column: str) -> None:
-    session.chosen_column = column
-    ui.navigate.to("/columns")
 
 
 def _with_roles(names: tuple[str, ...], role: str) -> Change:

@@ -97,8 +97,30 @@ def parts_in(settings: dict[str, Any]) -> list[str] | None:
     return [str(part) for part in parts] if isinstance(parts, list) else None
 
 
-def example(way: Way, found: ColumnValues | None, parts: list[str] | None = None) -> str:
-    """What a way makes of a common value of the column; `parts`: those of dates in the policy."""
+def widths_in(settings: dict[str, Any]) -> list[float] | None:
+    """The widths of the steps by which a column is made coarser now, where they begin at 0."""
+    hierarchy = settings.get("hierarchy")
+    if not isinstance(hierarchy, dict) or "from" in hierarchy:
+        return None
+    widths = hierarchy.get("intervals")
+    if not isinstance(widths, list):
+        return None
+    try:
+        return [float(str(width)) for width in widths]
+    except ValueError:
+        return None
+
+
+def example(
+    way: Way,
+    found: ColumnValues | None,
+    parts: list[str] | None = None,
+    widths: list[float] | None = None,
+) -> str:
+    """What a way makes of a common value of the column.
+
+    parts, widths: those of dates and of steps in the policy.
+    """
     if found is None:
         return way.example
     values, histogram = common_values(found), found.histogram
@@ -125,7 +147,8 @@ def example(way: Way, found: ColumnValues | None, parts: list[str] | None = None
         low, high = number - histogram.width, number + 2 * histogram.width
         return f"{written(number)} → [{written(max(low, histogram.low))}~{written(high)}]"
     if way.key == "steps" and not histogram.of_years:
-        labels = [_step(number, 2 * histogram.width * factor) for factor in (1, 2)]
+        proposed = [2 * histogram.width, 4 * histogram.width]
+        labels = [_step(number, width) for width in (widths or proposed)[:3]]
         return " → ".join([written(number), *labels])
     return way.example
 

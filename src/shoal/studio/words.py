@@ -235,6 +235,7 @@ def screen_words(message: str) -> str:
     """A message of the command line with the words of the screens for the roles of columns."""
     for term, words in (
         ("quasi-identifiers", "columns that others may know"),
+        ("quasi and plain columns", "columns that others may know or that are harmless"),
         ("quasi columns", "columns that others may know"),
         ("plain columns", "harmless columns"),
         ("plain column", "harmless column"),

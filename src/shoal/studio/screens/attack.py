@@ -1,6 +1,7 @@
 """Attack: what a stranger learns who knows some columns, of everyone or of one person."""
 
 import random
+import re
 from functools import partial
 from typing import Any
 
@@ -14,12 +15,17 @@ from shoal.studio.security import LARGEST_UPLOAD
 from shoal.studio.session import Session
 from shoal.studio.tasks import Attacked, Learnt, attack_release, page_of_rows
 from shoal.studio.unprotected import protect_button
-from shoal.studio.words import listed_words, percent
+from shoal.studio.words import listed_words, percent, screen_words
 from shoal.studio.workers import CallCancelledError
 
 AROUND = 5
 """Rows that can be chosen from at a time."""
 MOST_DOTS = 120
+FEWER = re.compile(
+    r"(?P<below>[\d,]+) of (?P<people>[\d,]+) people have fewer than (?P<k>\d+) candidates, .+ the "
+    r"attack also knows (?P<known>.+), of which no guarantee speaks\."
+)
+"""A warning that is told in other words here."""
 MUCH_BETTER = 0.2
 """By so much a guess must be better than without the release to be marked."""
 
@@ -72,7 +78,7 @@ class Attack(Screen):
             with box("section", "card stack-3"):
                 text("Whom do they look for?", "", "h2")
                 self._people = ui.refreshable(self._listed)
-                with box("div", "scroll") as listed:
+                with box("div", "wide") as listed:
                     self._people()
                 with box("div", "bar"):
                     text("Row", "small muted")
@@ -160,6 +166,8 @@ class Attack(Screen):
             text(f"A copy goes to the folder {COPIES}.", "tiny muted", "p")
 
     async def _link_dropped(self, event: events.UploadEventArguments) -> None:
+        if isinstance(event.sender, ui.upload):
+            event.sender.reset()
         try:
             copy = await keep_copy(self.session.folder, event.file)
         except InputError as error:
@@ -241,7 +249,7 @@ class Attack(Screen):
 
     def _results(self) -> None:
         if self._problem:
-            notice(self._problem, "bad")
+            notice(screen_words(self._problem), "bad")
         if self._person is not None:
             self._show_person(self._person)
         if self._everyone is not None:
@@ -314,7 +322,7 @@ class Attack(Screen):
                     text(percent(base), "r muted")
             self._offer([name for name, guess in now.guesses.items() if guess[2]])
             for warning in found.warnings:
-                notice(warning, "warn")
+                notice(warning_words(warning), "warn")
 
     def _offer(self, told: list[str]) -> None:
         """Offer to protect columns of which some values are known for certain."""
@@ -328,6 +336,16 @@ class Attack(Screen):
         text(spaced(raw or 0), "r muted")
         text(spaced(now or 0), "r strong bad" if alarm and now else "r strong", data_count=alarm)
         text("")
+
+
+def warning_words(warning: str) -> str:
+    """A warning about an attack in the words of the screens."""
+    if found := FEWER.fullmatch(warning):
+        return (
+            f"{found['below']} of {found['people']} people are hidden among fewer than {found['k']}, "
+            f"because the stranger knows {found['known']} too: no guarantee covers that."
+        )
+    return screen_words(warning)
 
 
 def crowd_words(learnt: Learnt) -> tuple[int, str]:

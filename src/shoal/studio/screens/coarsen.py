@@ -34,6 +34,8 @@ from shoal.studio.ways import (
     masked,
     parts_in,
     parts_of_dates,
+    typical_number,
+    widths_in,
     written,
 )
 from shoal.studio.words import LABELS, percent
@@ -324,8 +326,9 @@ class Coarsen(Screen):
             made.props["aria-pressed"] = str(on).lower()
             with made:
                 text(way.title, "strong")
+                settings = self._settings(name) if on else {}
                 text(
-                    example(way, found, parts_in(self._settings(name)) if on else None),
+                    example(way, found, parts_in(settings), widths_in(settings)),
                     "tiny muted",
                 )
         if len(fits) < len(WAYS):
@@ -478,10 +481,11 @@ class Coarsen(Screen):
                 for i in range(int((found.high - first) / width) + 1):
                     share = (first + i * width - found.low) / (found.high - found.low)
                     box("span", "cut").style(f"left:{100 * share:.2f}%")
-            middle = start + floor(((found.low + found.high) / 2 - start) / width) * width
+            number = typical_number(found)
+            left = start + floor((number - start) / width) * width
             said.set_text(
-                f"The finest step is {written(width)} wide: somewhere in the middle, values become "
-                f"[{written(middle)}-{written(middle + width)}), then ranges of "
+                f"The finest step is {written(width)} wide: {written(number)} becomes "
+                f"[{written(left)}-{written(left + width)}), then ranges of "
                 + ", ".join(written(width * one / widths[0]) for one in widths[1:])
                 + " and at last *."
             )

@@ -18,9 +18,11 @@ from shoal.studio.columns_text import (
     settings_in,
     with_person,
     with_role,
+    with_setting,
 )
 from shoal.studio.constraints import constraints_in
 from shoal.studio.page import box, button, edit, notice, on_press, replace, spaced, text
+from shoal.studio.policy_text import is_null
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import inspect_table, values_of_column
@@ -31,6 +33,8 @@ from shoal.studio.workers import CallCancelledError
 PAGE = 8
 """Rows of the table on one page."""
 CHOICES = ("quasi", "sensitive", "plain", "identifier", "person")
+MOST_REASON = 300
+"""Characters of a reason."""
 RARE = ("weight", "preference")
 """Roles that can be chosen here; others are chosen in the policy."""
 
@@ -60,6 +64,8 @@ class Columns(Screen):
         self._start = 0
         self._rare = False
         self._values: api.ValueCounts | None = None
+        self._counted: tuple[str, int, float] | None = None
+        """Who is alone, as the card says it."""
 
     def build(self) -> None:
         """Create the table, the card of the chosen column and the combinations."""
@@ -87,6 +93,8 @@ class Columns(Screen):
         on_press(all_parts, "data-role", self._set_role)
         on_press(all_parts, "data-decide", self._choose)
         self.follow(session.policy_changed, self._follow_policy)
+        self.follow(session.live_changed, self._follow_live)
+        self.follow(session.column_chosen, self._show_chosen)
         ui.timer(0, self._load, once=True)
 
     def _follow_policy(self) -> None:
@@ -94,6 +102,10 @@ class Columns(Screen):
         self._mark_heads()
         self._card_part.refresh()
         self._combinations_part.refresh()
+
+    def _follow_live(self) -> None:
+        if self._counted != self._alone():
+            self._combinations_part.refresh()
 
     async def _load(self) -> None:
         await self._turn(0)
@@ -159,7 +171,7 @@ class Columns(Screen):
         session = self.session
         assert session.opened is not None
         with box("section", "card table-card", aria_label="The table"):
-            with box("div", "scroll"), box("table", "preview"):
+            with box("div", "wide"), box("table", "preview"):
                 with box("thead"), box("tr"):
                     for name in session.opened.columns:
                         self._head(name)
@@ -201,6 +213,9 @@ class Columns(Screen):
 
     async def _choose(self, name: str) -> None:
         self.session.chosen_column = name
+        await self._show_chosen()
+
+    async def _show_chosen(self) -> None:
         self._values, self._rare = None, False
         self._mark_heads()
         self._card_part.refresh()
@@ -243,7 +258,27 @@ class Columns(Screen):
             if role == "sensitive":
                 self._protection(name)
             self._facts_part()
+            self._reason(name)
             self._values_part()
+
+    def _reason(self, name: str) -> None:
+        """Why the column is what it is, for whoever reads the report."""
+        workspace = self.session.workspace
+        assert workspace is not None
+        if name not in self._roles():
+            return
+        given = settings_in(workspace.text, name).get("why")
+        now = "" if is_null(given) else str(given)
+        field = ui.input("Why? Your reason stands in the report for whoever approves it", value=now)
+        field.props(f"outlined dense maxlength={MOST_REASON}").props["data-reason"] = name
+
+        def save() -> None:
+            said = " ".join(str(field.value or "").split())
+            if said != now:
+                edit(self.session, f"{name}: reason", with_setting(name, "why", said or None))
+
+        field.on("blur", save)
+        field.on("keydown.enter", save)
 
     def _choices(self, name: str, role: str) -> None:
         with box("div", "chips", role="group", aria_label=f"What {name} is"):
@@ -364,7 +399,7 @@ class Columns(Screen):
         because = BY_NAME.sub(f"the column is called “{name}”", because)
         because = TO_HIDE.sub(f"people may want to hide what is called “{name}”", because)
         because = WOULD_LEAVE.sub(
-            r"published as it is, \1 of the people could be told apart by it within groups of five",
+            r"published as it is, it would make \1 of the people stand alone again within their groups",
             because,
         )
         words = f"Proposed: {proposed}, because {because}."
@@ -389,12 +424,14 @@ class Columns(Screen):
         if values.bars:
             self._bars(values)
         if values.hidden_rows:
-            other = "other values" if values.bars else "values"
-            what = "rows in ranges" if values.ranges else f"{other}, in {values.hidden_rows:,} rows"
             count = values.hidden_rows if values.ranges else values.hidden_values
+            one = "value" if count == 1 else "values"
+            other = f"other {one}" if values.bars else one
+            are = "is" if count == 1 else "are"
+            what = "rows in ranges" if values.ranges else f"{other}, in {values.hidden_rows:,} rows"
             with box("div", "bar small muted"):
                 text(
-                    f"{count:,} {what}{'' if values.ranges else ','} are not named here: fewer than "
+                    f"{count:,} {what}{'' if values.ranges else ','} {are} not named here: fewer than "
                     "ten rows share each, or there are too many to list."
                 )
                 if not self._rare:
@@ -403,6 +440,7 @@ class Columns(Screen):
     def _bars(self, values: "api.ValueCounts") -> None:
         most = max(bar.rows for bar in values.bars)
         said = f"The most common of {values.distinct:,} values"
+        text("How many rows have each value", "tiny muted", "p")
         with box("div", "bars", role="img", aria_label=said):
             for bar in values.bars:
                 text(bar.label, "name", title=bar.label)
@@ -412,6 +450,13 @@ class Columns(Screen):
 
     # -- combinations
 
+    def _alone(self) -> tuple[str, int, float] | None:
+        """Who is alone by the columns as they are now: what is counted, how many and their share."""
+        live = self.session.live.figures
+        if live is None or live.sampled is not None:
+            return None
+        return live.counted, live.raw.alone, live.raw.alone / max(1, live.people or live.rows)
+
     def _combinations(self) -> None:
         found = self._inspection
         with box("section", "card stack-3"):
@@ -419,12 +464,12 @@ class Columns(Screen):
             if found is None:
                 text("Counting …", "why", "p", role="status")
                 return
-            who = "people" if found.people is not None else "rows"
-            alone, share = found.unique_rows, found.unique_share
-            live = self.session.live.figures
-            if live is not None and live.sampled is None:  # of the columns as they are now
-                who, alone = live.counted, live.raw.alone
-                share = alone / max(1, live.people or live.rows)
+            self._counted = self._alone()
+            who, alone, share = self._counted or (
+                "people" if found.people is not None else "rows",
+                found.unique_rows,
+                found.unique_share,
+            )
             text(
                 f"By all columns that others may know together, {spaced(alone)} {who} "
                 f"({percent(share)}) are alone: whoever knows these about a person has found the "

@@ -31,6 +31,8 @@ NOW = "the policy now"
 HEADS = ("lost", "exact", "highest chance", "left out")
 COUNTS = "Cross tables you need"
 NOT_COMPARED = re.compile(r"Column '(.+?)' is not compared: its labels do not list the")
+BETWEEN = re.compile(r",|×|\s[xX*]\s")
+"""What stands between the columns of a cross table."""
 MOST_BARS = 11
 """Values of a column whose counts are drawn."""
 
@@ -84,6 +86,7 @@ class Compare(Screen):
                     frontier_chart([], self._now(), self.session.dark), on_point_click=self._clicked
                 ).style("height:340px;width:100%")
                 self._chart.props["role"] = "img"
+                self._chart.props["aria-label"] = "Releases by information lost and chance"
                 text(
                     "The number at a point is the smallest size of its groups; grey points are beaten "
                     "by another one. Dashed: limits of authorities; the live figures say whose.",
@@ -246,7 +249,7 @@ class Compare(Screen):
                     "why",
                     "p",
                 )
-            with box("div", "scroll"), box("table", "preview candidates"):
+            with box("div", "wide"), box("table", "preview candidates"):
                 with box("thead"), box("tr"):
                     for head in ("", *HEADS, ""):
                         text(head, "tiny muted", "th").style("padding:8px 12px;font-weight:500")
@@ -363,7 +366,7 @@ class Compare(Screen):
     async def _measure(self) -> None:
         workspace = self.session.workspace
         assert workspace is not None
-        own = [part.strip() for part in self._counts.split(",") if part.strip()]
+        own = [part.strip() for part in BETWEEN.split(self._counts) if part.strip()]
         wanted = {NOW: workspace.text}
         for one in self._found:
             if one.name in self._pinned:
@@ -391,11 +394,12 @@ class Compare(Screen):
             notice(self._problem, "bad")
         if not self._useful:
             return
-        with box("div", "scroll"), box("table", "preview"):
+        with box("div", "wide"), box("table", "preview"):
             with box("thead"), box("tr"):
                 predicted = any(one.prediction is not None for one in self._useful.values())
-                models = ("best model: table", "release") if predicted else ()
-                heads = ("", "values moved", "pairs changed by", *models)
+                heads = ["", "values moved", "pairs changed by"]
+                if predicted:
+                    heads += ["always the same guess", "best model: table", "release"]
                 for head in heads:
                     text(head, "tiny muted strong", "th").style("padding:8px 12px")
             with box("tbody"):
@@ -436,16 +440,9 @@ class Compare(Screen):
                 chip.props["aria-pressed"] = str(on).lower()
             text(percent(one.mean_total_variation), "num", "td")
             text(f"{one.mean_pair_change:.2f}", "num", "td")
-            best = None
-            if all(other.prediction is None for other in self._useful.values()):
-                return
-            if one.prediction is not None and one.prediction.models:
-                best = max(one.prediction.models, key=lambda model: model.raw)
-            for figure in (None, None) if best is None else (best.raw, best.release):
-                words = "–" if figure is None or best is None else f"{figure:.0%} right"
-                if figure is not None and best is not None and best.score == "r2":
-                    words = f"R² {figure:.2f}"
-                text(words, "num", "td")
+            if any(other.prediction is not None for other in self._useful.values()):
+                for words in prediction_words(one.prediction):
+                    text(words, "num", "td")
 
     def _distributions(self, one: "api.Utility") -> None:
         """Counts before and after: those that were asked for, then of every column."""
@@ -472,7 +469,10 @@ class Compare(Screen):
             with box("div", "bar"):
                 text(name, "strong small")
                 text(f"{percent(count.total_variation)} moved", "tiny muted push")
-            common = sorted(count.shown, key=lambda cell: -max(cell.raw, cell.release))[:MOST_BARS]
+            common = sorted(count.shown, key=lambda cell: -max(cell.raw, cell.release))
+            if len(count.columns) == 1:
+                common = common[:MOST_BARS]
+            left = count.cells - len(common)
             for cell in (one for one in count.shown if one in common):
                 with box("div", "pair", title=f"{cell.raw:,} → {cell.release:,.0f} rows"):
                     name = ", ".join(map(_once, cell.values))
@@ -480,6 +480,9 @@ class Compare(Screen):
                     with box("span", "both"):
                         box("span", "before").style(f"width:{100 * cell.raw / most:.1f}%")
                         box("span", "after").style(f"width:{100 * cell.release / most:.1f}%")
+            if left > 0:
+                values = "value" if left == 1 else "values"
+                text(f"{left:,} more {values} in fewer rows", "tiny muted", "p")
 
 
 def called(name: str) -> str:
@@ -494,6 +497,19 @@ def measured_words(pinned: int) -> str:
         return "Measures your policy; pin candidates above to compare them with it."
     several = "the pinned candidate" if pinned == 1 else f"the {pinned} pinned candidates"
     return f"Measures your policy and {several}."
+
+
+def prediction_words(found: "api.PredictionUtility | None") -> tuple[str, str, str]:
+    """How well a guess that knows nothing predicts, then the best model of the table and the release."""
+    if found is None or not found.models:
+        return ("–", "–", "–")
+    best = max(found.models, key=lambda model: model.raw)
+    figures = (found.baseline, best.raw, best.release)
+    if best.score == "r2":
+        nothing, *both = (f"R² {figure:.2f}" for figure in figures)
+    else:
+        nothing, *both = (f"{percent(figure)} right" for figure in figures)
+    return (nothing, both[0], both[1])
 
 
 def worst_pair(pairs: "tuple[api.PairUtility, ...]") -> str:

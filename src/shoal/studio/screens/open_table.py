@@ -1,7 +1,7 @@
 """Open: a table, how it is written, and what one person is in it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,7 @@ from shoal.studio.screens.base import Screen
 from shoal.studio.security import LARGEST_UPLOAD
 from shoal.studio.session import Session
 from shoal.studio.tasks import RowsOfPeople, inspect_table, page_of_rows, rows_of_people
-from shoal.studio.words import screen_words
+from shoal.studio.words import listed_words, screen_words
 from shoal.studio.workers import CallCancelledError
 
 SEPARATORS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "bar"}
@@ -353,7 +353,10 @@ class OpenTable(Screen):
             listed = roles_in(workspace.text)
         except ShoalError:
             return
-        with box("div", "scroll"), box("table", "preview detected"):
+        given = {name: self._given_codes(name) for name in opened.columns if name in listed}
+        if said := codes_words(given):
+            text(said, "small", "p", id="codes")
+        with box("div", "wide"), box("table", "preview detected"):
             with box("thead"), box("tr"):
                 for head in ("column", "read as", "the first rows", "stands for missing"):
                     text(head, "tiny muted", "th", scope="col")
@@ -394,13 +397,19 @@ class OpenTable(Screen):
         if found is not None and found.read_as:
             field.tooltip(found.read_as)
 
+    def _given_codes(self, name: str) -> list[str] | None:
+        """What the policy says stands for a missing value of a column; None where it says nothing."""
+        assert self.session.workspace is not None
+        given = settings_in(self.session.workspace.text, name).get("missing")
+        return [str(one) for one in given] if isinstance(given, list) else None
+
     def _codes(self, name: str, found: "api.ColumnReport | None", is_listed: bool) -> None:
         assert self.session.workspace is not None
         if not is_listed:
             return
-        given = settings_in(self.session.workspace.text, name).get("missing")
-        now = ", ".join(str(one) for one in given) if isinstance(given, list) else ""
-        likely = () if found is None or isinstance(given, list) else found.likely_missing
+        given = self._given_codes(name)
+        now = ", ".join(given or ())
+        likely = () if found is None or given is not None else found.likely_missing
 
         def save(codes: list[str]) -> bool:
             words = ", ".join(codes) or "none"
@@ -507,6 +516,14 @@ class OpenTable(Screen):
             await self.session.open(str(folder / "hospital.csv"), folder / "policy.yaml")
         except ShoalError as error:
             tell(str(error))
+
+
+def codes_words(given: Mapping[str, list[str] | None]) -> str:
+    """`Read as missing: 999 in age; 99 in school.`"""
+    said = [f"{listed_words(codes)} in {name}" for name, codes in given.items() if codes]
+    if not said:
+        return ""
+    return f"Read as missing: {'; '.join(said)}. Clear the field of a column where that is a real value."
 
 
 def evidence_words(found: RowsOfPeople) -> str:

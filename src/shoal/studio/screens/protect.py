@@ -24,7 +24,7 @@ from shoal.studio.constraints import (
     without,
     without_preset,
 )
-from shoal.studio.page import box, button, edit, notice, spoken, term, text
+from shoal.studio.page import box, button, edit, notice, spoken, tell, term, text
 from shoal.studio.prices import PriceList
 from shoal.studio.remedies import explained
 from shoal.studio.screens.base import Screen
@@ -254,7 +254,7 @@ class Protect(Screen):
                 with box("div"):
                     text(words.title, "", "h2")
                     with box("div", "bar small muted"):
-                        term(words.term, words.why)
+                        term(words.term, named_words(one.model))
                         if one.of is not None:
                             text(f"for the column {one.of}")
                 remove = button("Remove", partial(self._remove, one), "quiet push")
@@ -324,6 +324,12 @@ class Protect(Screen):
         self._sliders[one.label] = follow
 
     def _remove(self, one: ConstraintText) -> None:
+        policy = self.session.policy
+        if policy is not None and len(policy.constraints) == 1:
+            tell(
+                "A release needs at least one guarantee. Add another one first; then this one can go."
+            )
+            return
         edit(self.session, f"without {one.label}", without(one))
 
     # -- costs
@@ -371,6 +377,7 @@ class Protect(Screen):
                 self.session.dark,
                 title,
                 None if known is None else known.lost,
+                next((explained(point.reason).most for point in points if point.for_certain), None),
             )
         )
         chart.props["aria-label"] = other or _curve_words(points, one)
@@ -505,6 +512,11 @@ def _other_guarantee(points: tuple[CurvePoint, ...], one: ConstraintText) -> str
         return ""
     what = failure.of or words_for(failure.model).title
     return f"Not computed while “{what}” cannot be met."
+
+
+def named_words(model: str) -> str:
+    """Where the term for a guarantee is met."""
+    return f"So the literature and the report call this guarantee. In a policy it is “{model}”."
 
 
 def _left_out(share: float | None) -> str:
