@@ -228,6 +228,18 @@ def test_a_raw_table_that_does_not_fit_the_release(changed: str) -> None:
     assert "Liège" not in str(error.value)
 
 
+def test_values_that_are_only_published_as_anything_fit_the_release() -> None:
+    raw = pa.table({"town": ["Ath"] * 40 + ["Mons", "Huy", "Liège", "Spa"] * 5})
+    tree = {"tree": ["Ath", {"east": ["Huy", "Liège"]}, {"west": ["Mons", "Spa"]}]}
+    policy = {"columns": {"town": {"role": "quasi", "hierarchy": tree}}, "constraints": [{"k": 15}]}
+    release = shoal.anonymize(raw, policy, seed=1)
+    assert set(release.table["town"].to_pylist()) == {"Ath", "*"}
+    assert shoal.utility(raw, release).raw_rows == 60
+    wrong = pa.table({"town": ["Gent"] * 40 + ["Huy"] * 20})
+    with pytest.raises(InputError, match="40 rows of the raw table have a value that no label"):
+        shoal.utility(wrong, release)
+
+
 def test_more_raw_rows_than_the_policy_lets_be_suppressed_are_reported() -> None:
     table = people()
     release = released(table, suppression=0.05)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Floats, Ints
 from shoal.decoding.decoder import Choice, Decoder
-from shoal.decoding.meaning import Categories, Measured, meaning_of
+from shoal.decoding.meaning import ANYTHING, Categories, Measured, meaning_of
 from shoal.encoding.columns import as_published
 from shoal.errors import InputError, counted, listed, nearest
 from shoal.hierarchy.text import text_of
@@ -169,7 +169,8 @@ def _uncovered(column: PlainColumn, decoder: Decoder) -> int:
         if len(inside) and inside[-1] == len(meaning.texts):
             inside = inside[:-1]
         known = np.isin(column.texts, [meaning.texts[i] for i in inside.tolist()])
-        return int((~np.append(known, True)[column.raw]).sum())
+        anywhere = np.asarray(tally.rows)[meaning.state == ANYTHING].sum()  # `*` covers every value
+        return max(0, int((~np.append(known, True)[column.raw]).sum()) - int(anywhere))
     return 0
 
 
