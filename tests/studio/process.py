@@ -31,6 +31,12 @@ class Running:
         return self.address.split("token=")[1]
 
 
+def workers_of(running: Running) -> list[int]:
+    """The processes that keep its table."""
+    children = Path(f"/proc/{running.process.pid}/task").glob("*/children")
+    return [int(one) for each in children for one in each.read_text().split()]
+
+
 @contextmanager
 def studio(
     *arguments: str | Path, cwd: Path | None = None, errors: IO[bytes] | None = None

@@ -16,6 +16,7 @@ from tests.studio.process import Running
 VERIFIED = "[data-state=verified]"
 PATIENCE = 240_000
 """Milliseconds that anything may take: methods may have to be compiled, beside other tests."""
+AUDIT = (Path(__file__).parent / "audit.js").read_text(encoding="utf-8")
 SHOAL = [sys.executable, "-m", "shoal.cli.app"]
 
 
@@ -46,6 +47,12 @@ def settled(page: Any) -> None:
 def counted(page: Any) -> None:
     """Wait until the whole table was checked, whether or not it is known what one person is."""
     page.wait_for_selector(f"{VERIFIED}, [data-state=unanswered]")
+
+
+def require_accessible(page: Any, where: str) -> None:
+    """Names, roles and headings for screen readers, contrast for weak eyes."""
+    wrong = page.evaluate(AUDIT)
+    assert not wrong, f"{where}:\n" + "\n".join(wrong)
 
 
 def has_role(page: Any, column: str, role: str) -> None:

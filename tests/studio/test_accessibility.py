@@ -11,9 +11,8 @@ from shoal import api
 from shoal.studio.screens import SCREENS
 from tests.browser import Opened
 from tests.studio.process import studio
-from tests.studio.steps import entered, go, settled
+from tests.studio.steps import entered, go, require_accessible, settled
 
-AUDIT = (Path(__file__).parent / "audit.js").read_text(encoding="utf-8")
 REGIONS = ("skip", "top", "steps", "screen", "live", "drawer")
 """Parts of the page, in the order in which the focus goes through them."""
 MOST_STOPS = 250
@@ -66,11 +65,6 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
     with studio(found.table, found.policy) as running, entered(running) as seen:
         settled(seen.page)
         yield seen
-
-
-def require_accessible(page: Any, where: str) -> None:
-    wrong = page.evaluate(AUDIT)
-    assert not wrong, f"{where}:\n" + "\n".join(wrong)
 
 
 def require_order_of_focus(page: Any, where: str) -> None:
@@ -126,6 +120,7 @@ def the_panel_is_a_sheet(page: Any) -> None:
     page.wait_for_selector("#close-sheet", state="hidden")
 
 
+@pytest.mark.long
 def test_every_screen(opened: Opened) -> None:
     page = opened.page
     for screen in SCREENS:

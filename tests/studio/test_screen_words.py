@@ -29,7 +29,15 @@ from shoal.studio.screens.protect import _other_guarantee
 from shoal.studio.screens.release import _taken_words
 from shoal.studio.session import Live
 from shoal.studio.tasks import Candidate, CurvePoint, PolicyText, Price, RowsOfPeople
-from shoal.studio.words import at_most, percent, plain_error, screen_words, words_for
+from shoal.studio.words import (
+    LABELS,
+    at_most,
+    percent,
+    plain_error,
+    read_labels,
+    screen_words,
+    words_for,
+)
 from shoal.studio.worker import Tables
 
 POLICY = "columns: {age: quasi}\nconstraints: [{k: 3}]\nmethod: least-loss-partition\nseed: 1\n"
@@ -187,6 +195,21 @@ def test_mistakes_of_controls_name_no_line() -> None:
 def test_messages_take_the_words_of_the_screens() -> None:
     said = screen_words("9 rows are suppressed; list fewer quasi columns.")
     assert said == "9 rows are left out; list fewer columns that others may know."
+
+
+def test_labels_are_read_by_those_of_the_column() -> None:
+    found = read_labels(["[20~34]", "[35~60]", "Paris", "{Ath, Huy}", "021**", "*", "90+", "≤18"])
+    assert found == (
+        ("[20~34]", "20 to 34, both included"),
+        ("{Ath, Huy}", "one of these"),
+        ("021**", "begins with 021; the other characters are hidden"),
+        ("90+", "90 or more"),
+        ("≤18", "18 or less"),
+        ("*", "hidden"),
+    )
+    assert read_labels(["[-10--5)"]) == (("[-10--5)", "-10 up to, but not including, -5"),)
+    assert read_labels(["[-5-10)"]) == (("[-5-10)", "-5 up to, but not including, 10"),)
+    assert read_labels(["1964-03-07"]) == read_labels([]) == LABELS
 
 
 def test_codes_for_missing_are_told_once() -> None:

@@ -1,6 +1,8 @@
 """The whole way in a browser: from a dropped file to a verified release and its report."""
 
+import os
 import re
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +11,14 @@ from typing import Any
 import pytest
 
 from tests.browser import Opened
-from tests.studio.process import studio
+from tests.studio.process import Running, studio, workers_of
 from tests.studio.steps import (
     SHOAL,
     entered,
     go,
     has_role,
     open_report,
+    require_accessible,
     require_verified,
     settled,
     step,
@@ -45,8 +48,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(folder: Path) -> Iterator[Opened]:
-    with studio(cwd=folder) as running, entered(running) as seen:
+def running(folder: Path) -> Iterator[Running]:
+    with studio(cwd=folder) as found:
+        yield found
+
+
+@pytest.fixture
+def opened(running: Running) -> Iterator[Opened]:
+    with entered(running) as seen:
         yield seen
 
 
@@ -156,6 +165,30 @@ def a_guarantee_and_ten_steps_back_and_forth(page: Any) -> None:
     page.wait_for_selector("[data-guarantee=k]")
     ten_steps_of_k(page, 5)
     assert "People in small groups" in page.inner_text("#live")
+
+
+def killed_workers_are_reported_and_nothing_is_lost(
+    page: Any, running: Running, folder: Path
+) -> None:
+    killed = workers_of(running)
+    assert killed
+    for process in killed:
+        os.kill(process, signal.SIGSTOP)  # none can be done before it is killed
+    page.focus("[data-guarantee=k] .q-slider [tabindex='0']")
+    page.keyboard.press("ArrowRight")
+    step(page, "→ 11")
+    for process in killed:
+        os.kill(process, signal.SIGKILL)
+    page.wait_for_selector("#live .notice.is-bad:has-text('Nothing is lost')")
+    assert "No release" in page.inner_text("#badge")
+    policy = (folder / "shoal-studio" / "visits.policy.yaml").read_text(encoding="utf-8")
+    assert "{k: 11}" in policy
+    page.click("#check-again")
+    settled(page)
+    assert not set(killed) & set(workers_of(running))
+    page.click("#undo")
+    step(page, "→ 10")
+    settled(page)
 
 
 def cuts_and_ends_by_the_keyboard(page: Any, folder: Path) -> None:
@@ -284,20 +317,28 @@ def closing_the_tab_loses_nothing(page: Any) -> None:
     assert int(page.inner_text("[data-found='k:']")) >= 10
 
 
-def test_the_whole_way_on_an_awkward_table(opened: Opened, folder: Path) -> None:
+def test_the_whole_way_on_an_awkward_table(opened: Opened, running: Running, folder: Path) -> None:
     page = opened.page
     a_dropped_file_is_opened_and_drafted(page, folder)
     what_one_person_is(page, folder)
     what_was_detected(page)
+    require_accessible(page, "open")
     what_is_typed_stays_while_the_policy_changes(page, folder)
     roles_by_their_heads(page)
+    require_accessible(page, "columns")
     what_no_guarantee_covers_is_said_beside_the_badge(page)
     a_guarantee_and_ten_steps_back_and_forth(page)
+    require_accessible(page, "protect")
+    killed_workers_are_reported_and_nothing_is_lost(page, running, folder)
     cuts_and_ends_by_the_keyboard(page, folder)
+    require_accessible(page, "coarsen")
     a_point_of_the_frontier_is_loaded(page)
     what_it_is_good_for(page)
+    require_accessible(page, "compare")
     the_person_hides_in_a_crowd(page)
+    require_accessible(page, "attack")
     what_the_release_is_for(page, folder)
     the_release_is_the_command_lines(page, folder)
+    require_accessible(page, "release")
     the_report_opens(opened, page)
     closing_the_tab_loses_nothing(page)

@@ -77,10 +77,9 @@ def term(words: str, meaning: str) -> ui.element:
     made.style(
         "background:none;border-width:0 0 1px;padding:0;min-height:24px;font:inherit;color:inherit"
     )
-    with made:
-        ui.tooltip(meaning).classes("text-body2")
-        with ui.menu():
-            text(meaning, "small", "p").style("padding:12px;max-width:36ch")
+    made.props["title"] = meaning
+    with made, ui.menu():
+        text(meaning, "small", "p").style("padding:12px;margin:0;max-width:36ch")
     return made
 
 

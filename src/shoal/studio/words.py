@@ -378,6 +378,34 @@ LABELS = (
 )
 """How labels of a release are read."""
 
+FORMS = (
+    (
+        re.compile(r"\[(?P<low>-?[^-]+)-(?P<high>-?[^-]+)\)"),
+        "{low} up to, but not including, {high}",
+    ),
+    (re.compile(r"\[(?P<low>.+)~(?P<high>.+)\]"), "{low} to {high}, both included"),
+    (re.compile(r"\{.+\}"), "one of these"),
+    (re.compile(r"(?P<low>[^*]+)\*+"), "begins with {low}; the other characters are hidden"),
+    (re.compile(r"\*+(?P<low>[^*]+)"), "ends with {low}; the other characters are hidden"),
+    (re.compile(r"(?P<low>[\d.,]+)\+"), "{low} or more"),
+    (re.compile(r"≤(?P<low>.+)"), "{low} or less"),
+    (re.compile(r"\*"), "hidden"),
+)
+"""Forms of labels, with what one of each says."""
+
+
+def read_labels(published: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """How labels are read: one of each form among those of a column; any, where it has none."""
+    found = []
+    for form, words in FORMS:
+        label, one = next(
+            ((label, one) for label in published if (one := form.fullmatch(label))), ("", None)
+        )
+        if one is not None:
+            found.append((label, words.format(**one.groupdict())))
+    return tuple(found) or LABELS
+
+
 STEPS = {
     "start": "Starting",
     "read": "Reading the table",

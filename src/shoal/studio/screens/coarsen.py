@@ -38,7 +38,7 @@ from shoal.studio.ways import (
     widths_in,
     written,
 )
-from shoal.studio.words import LABELS, percent
+from shoal.studio.words import percent, read_labels
 from shoal.studio.workers import CallCancelledError
 
 MUCH_MORE = 0.15
@@ -88,6 +88,7 @@ class Coarsen(Screen):
         self._examples_part = ui.refreshable(self._examples)
         self._ends_part = ui.refreshable(self._ends)
         self._labels_part = ui.refreshable(self._labels)
+        self._reading_part = ui.refreshable(self._how_to_read)
         self._jump_part = ui.refreshable(self._show_jump)
         with box("div", "stack-5") as all_parts:
             self._chips_part()
@@ -220,6 +221,7 @@ class Coarsen(Screen):
         if self._outcome is not None:
             self._outcome.set_text("" if known is None else outcome_words(known))
         self._labels_part.refresh()
+        self._reading_part.refresh()
         if figures is None or self.session.live.state != "verified":
             return
         losses = {one: found.loss for one, found in figures.columns.items()}
@@ -243,6 +245,17 @@ class Coarsen(Screen):
                 text(
                     f" ({spaced(rows)})" + (", " if place < len(known.common) - 1 else ""), "muted"
                 )
+
+    def _how_to_read(self) -> None:
+        """Labels of the column as they are published now, and what they say."""
+        name, figures = self._chosen(), self.session.live.figures
+        known = None if figures is None or name is None else figures.columns.get(name)
+        with box("dl", "labels", id="read-labels"):
+            for label, meaning in read_labels(
+                [label for label, _ in known.common] if known else ()
+            ):
+                text(label, "mono", "dt")
+                text(meaning, "muted", "dd")
 
     def _show_jump(self) -> None:
         """Say that the last step cost a column much."""
@@ -300,10 +313,7 @@ class Coarsen(Screen):
         with box("div", "bar high"):
             with box("details", "small"):
                 text("How to read the labels", "muted", "summary")
-                with box("dl", "labels"):
-                    for label, meaning in LABELS:
-                        text(label, "mono", "dt")
-                        text(meaning, "muted", "dd")
+                self._reading_part()
             self._offers()
 
     def _examples(self) -> None:
