@@ -1,12 +1,14 @@
 """Tables that are larger than they look: the memory that a run takes, and whether it can be ended.
 
-    python benchmarks/limits.py                      # all; or some of: gzip, whole, few, wide
+    python benchmarks/limits.py                      # all; or some of: gzip, whole, few, wide, columns
 
 - A gzip file of some hundred kilobytes with a hundred million rows. A run of it must stay below the
   ceiling, and end within two seconds of a SIGTERM, whatever it is doing: it is ended in every step.
 - The same file to the end, by default and with --memory 2GB, and one of as many rows of which 3,000 are
   different: the most memory of each step. It must stay below the ceiling.
 - A table of a thousand columns and a hundred thousand rows: memory should be a few times the table.
+- A table of six rows and ten thousand columns, with few quasi-identifiers, with nearly all columns as
+  such, and with the policy that `shoal init` drafts: CPU seconds and memory.
 
 Writes benchmarks/results/limits.json.
 """
@@ -241,10 +243,50 @@ def wide(folder: Path, rows: int = 100_000, columns: int = 1_000) -> dict[str, A
     return found
 
 
+def columns(folder: Path, columns: int = 10_000) -> dict[str, Any]:
+    """Runs by policies made by hand, a draft and a run by it."""
+    draw = random.Random(1)
+    with (folder / "w.csv").open("w") as file:
+        file.write(",".join(f"c{i}" for i in range(columns)) + "\n")
+        for _ in range(6):
+            file.write(",".join(str(draw.randrange(100)) for _ in range(columns)) + "\n")
+    found: dict[str, Any] = {"rows": 6, "columns": columns, "runs": []}
+    commands = []
+    for quasi in (5, 100, 1_000, columns - 10):
+        roles = {
+            f"c{i}": "quasi" if i < quasi else "sensitive" if i == quasi else "plain"
+            for i in range(columns)
+        }
+        policy = {"columns": roles, "constraints": [{"k": 2}], "seed": 1}
+        (folder / f"{quasi}.json").write_text(json.dumps(policy))
+        words = ("run", "w.csv", f"{quasi}.json", "-o", f"{quasi}.csv")
+        commands.append((f"run, {quasi:,} quasi-identifiers", words))
+    commands.append(("init", ("init", "w.csv", "-o", "draft.yaml")))
+    commands.append(("run, as drafted", ("run", "w.csv", "draft.yaml", "-o", "drafted.csv")))
+    for name, command in commands:
+        begun, run = time.monotonic(), start(folder, *command)
+        assert run.stderr is not None
+        said = run.stderr.read().decode()
+        _, status, used = os.wait4(run.pid, 0)
+        found["runs"].append(
+            {
+                "command": name,
+                "code": os.waitstatus_to_exitcode(status),
+                "cpu_seconds": round(used.ru_utime + used.ru_stime, 1),
+                "seconds": round(time.monotonic() - begun, 1),
+                "peak": used.ru_maxrss << 10,
+                "words": said[-200:] if status else "",
+                "load": round(os.getloadavg()[0], 1),
+            }
+        )
+        print(found["runs"][-1], flush=True)
+    return found
+
+
 def main() -> None:
     """Measure what was asked for, and keep the rest."""
     parser = argparse.ArgumentParser(description=__doc__)
-    measures = {"gzip": compressed, "whole": whole, "few": few, "wide": wide}
+    measures = {"gzip": compressed, "whole": whole, "few": few, "wide": wide, "columns": columns}
     parser.add_argument("what", nargs="*", choices=tuple(measures))
     given = parser.parse_args()
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}

@@ -159,6 +159,17 @@ def test_large_groups_have_separators():
     assert "1,556 at most" in page(show_release, large)
 
 
+def test_of_a_wide_table_the_first_columns_are_shown(monkeypatch):
+    monkeypatch.setattr("shoal.cli.render.release.MOST_COLUMNS", 1)
+    shown = page(show_release, RELEASE)
+    assert shown.count("1 other column: all are in the report, and in what --json prints") == 2
+    detail, levels = shown.split("Levels chosen")
+    assert "    age     █" in detail
+    assert "zip" not in detail.split("cells in quasi columns")[1]
+    assert "    zip     2 of 5" in levels
+    assert "    age     " not in levels
+
+
 def test_what_falls_short_is_marked():
     failed = replace(L, reached=1, failing=4, smallest_failing=5)
     found = Verification((K, failed), (), POLICY.quasi, path=Path("r.csv"))

@@ -1,5 +1,7 @@
 """What others can do with all published columns: against plain counting, and by hand."""
 
+import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +155,51 @@ def test_columns_that_give_others_away_are_those_of_every_pair(data: st.DataObje
         expected.add("town")
     losses = release.column_loss
     assert found == {name for name in expected if losses[name] > 0}
+
+
+@examples(60)
+@given(st.randoms(use_true_random=False), st.integers(8, 90))
+def test_many_columns_that_give_others_away_are_those_of_every_pair(
+    draw: random.Random, n: int
+) -> None:
+    def column(values: int, gaps: float) -> list[int | None]:
+        return [None if draw.random() < gaps else draw.randrange(values) for _ in range(n)]
+
+    ways: list[Callable[[int], int]] = [
+        lambda v: v * v,
+        lambda v: 40 - v,
+        lambda v: v // 2,
+        lambda v: (v * 5) % 13,
+        lambda v: (v * draw.randrange(9)) % 9,
+    ]
+    quasi = {f"q{i}": column(draw.choice([3, 12]), draw.choice([0, 0.1])) for i in range(4)}
+    plain: dict[str, list[Any]] = {}
+    for i in range(6):
+        way, of = draw.choice(ways), draw.choice([*quasi.values()])
+        plain[f"p{i}"] = [None if v is None else way(v) for v in of]
+        if draw.random() < 0.4:  # rows that do not fit, or say nothing
+            plain[f"p{i}"][draw.randrange(n)] = draw.choice([None, 99])
+    every = {
+        name: pa.array(values, pa.int64())
+        for name, values in {**quasi, **plain}.items()
+        if any(value is not None for value in values)
+    }
+    kind = {name: draw.choice(["ordered", "unordered"]) for name in quasi}
+    columns: dict[str, Any] = {
+        name: {"role": "quasi", "kind": kind[name]} if name in quasi else "plain" for name in every
+    }
+    release = shoal.anonymize(
+        pa.table(every), {"columns": columns, "constraints": [{"k": n}], "metrics": []}
+    )
+    found = {(one.plain, one.column) for one in release.disclosure.determined}
+    assert found == {
+        (p, q)
+        for p in plain
+        for q in quasi
+        if {p, q} <= {*every}
+        and release.column_loss[q] > 0
+        and naive.gives_away(plain[p], quasi[q], ordered=kind[q] == "ordered")
+    }
 
 
 @pytest.mark.parametrize("method", ["least-loss-partition", "datafly"])

@@ -204,7 +204,15 @@ def test_a_value_that_holds_itself(text: str) -> None:
 def test_aliases_that_multiply() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i + 1}: &a{i + 1} [{', '.join([f'*a{i}'] * 10)}]" for i in range(9)]
-    assert "grows beyond 100,000 values" in refused("\n".join(lines))
+    assert "grows beyond 200,000 values" in refused("\n".join(lines))
+
+
+def test_more_values_than_a_policy_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_source, "MOST_VALUES", 100)
+    assert refused(f"a: [{'x, ' * 300}]") == (
+        "p.yaml:1:598: too many values for a policy; keep large hierarchies in CSV files of their own."
+    )
+    assert data(f"a: [{'x, ' * 90}]") == {"a": ["x"] * 90}
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "a: " + "[" * 500 + "]" * 500, "{a: " * 5000])
@@ -241,9 +249,9 @@ def test_files_that_are_not_a_policy(tmp_path: Path) -> None:
     utf16.write_bytes(b"\xff\xfea")
     assert unreadable(utf16) == "<folder>/half.yaml: is not UTF-8 text; save the file as UTF-8."
     large = tmp_path / "large.yaml"
-    large.write_text("#" * 600_000)
+    large.write_text("#" * 4_000_001)
     assert unreadable(large) == (
-        "<folder>/large.yaml: is larger than 500,000 bytes; is it a policy? Keep large hierarchies "
+        "<folder>/large.yaml: is larger than 4,000,000 bytes; is it a policy? Keep large hierarchies "
         "in CSV files of their own."
     )
     assert unreadable(tmp_path / "people.csv") == (

@@ -95,6 +95,24 @@ def test_a_table_without_rows_is_refused():
         drafted(pa.table({"age": pa.array([], pa.int64())}))
 
 
+def test_a_draft_that_would_be_no_policy_is_refused(monkeypatch):
+    monkeypatch.setattr("shoal.risk.draft.MOST_BYTES", 1_500)
+    table = pa.table({"age": range(30), "town": ["a", "b"] * 15})
+    with pytest.raises(
+        InputError, match=r"^t\.csv has 2 columns: its draft would have [\d,]+ bytes"
+    ):
+        draft_policy(table, name="t.csv")
+
+
+@pytest.mark.long
+def test_the_draft_of_a_wide_table_runs():
+    wide = {f"c{i}": [(i * 7 + j * j) % 50 for j in range(12)] for i in range(4_000)}
+    policy = draft_policy(pa.table(wide), name="wide.csv").policy
+    assert len(policy.quasi) > 3_000
+    release = anonymize(pa.table(wide), policy.with_changes(k=3))
+    assert [f.reached >= 3 for f in release.findings] == [True]
+
+
 @given(st.text(st.characters(codec="utf-8"), max_size=20))
 def test_any_name_of_a_column_or_file_can_be_written(name):
     table = pa.table({"age": range(30), f"salary {name}": range(30), name or "x": ["a", "b"] * 15})

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Codes, Ints, Words
+from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.cells import MISSING_WORD, Cells, words_of
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.values import canonical, countable, distinct
@@ -53,6 +53,7 @@ from shoal.evidence.mappings import (
     Spread,
     is_one_to_one,
     is_possible,
+    possible_columns,
     relation,
     spread_of,
 )
@@ -520,7 +521,7 @@ def determined_in_memory(
     n = cells.n_rows
     cell = np.repeat(np.arange(cells.n_cells), cells.counts)
     few = np.unique(np.linspace(0, n - 1, min(n, SAMPLED)).astype(np.int64))
-    few_codes = cells.codes[cell[few]]
+    few_codes, related = cells.codes[cell[few]], _relations(cells.domains)
     found = []
     for name in plain:
         values = column(name)
@@ -530,7 +531,8 @@ def determined_in_memory(
         except InputError:  # lists and the like, which have no order and no one value
             continue
         whole: tuple[pa.Array, Codes] | None = None
-        for j, domain in enumerate(cells.domains):
+        for j in possible_columns(some, few_codes, *related, len(few) == n):
+            domain = cells.domains[j]
             ordered = _is_ordered(domain)
             codes = Coded(few_codes[:, j], domain.missing, ordered)
             if not is_possible(spread_of(some, codes), ordered):
@@ -554,14 +556,16 @@ def determined_in_session(
     places = {name: f"p{encoded.payload.index(name)}" for name in plain}
     codes = [f"c{j}" for j in range(len(encoded.domains))]
     some = session.query(first_rows(ENCODED, [*places.values(), *codes], SAMPLED))
+    few = np.column_stack([some.column(code).to_numpy().astype(np.int32) for code in codes])
+    related = _relations(encoded.domains)
     found = []
     for name in plain:
         values = distinct(name, restore_type(one_chunk(some.column(places[name])), kinds[name]))
         value = compared(places[name], pa.types.is_floating(value_type_of(kinds[name])))
-        for j, domain in enumerate(encoded.domains):
+        for j in possible_columns(values, few, *related, len(few) == encoded.n_rows):
+            domain = encoded.domains[j]
             ordered = _is_ordered(domain)
-            few = some.column(codes[j]).to_numpy().astype(np.int32)
-            coded = Coded(few, domain.missing, ordered)
+            coded = Coded(few[:, j], domain.missing, ordered)
             if not is_possible(spread_of(values, coded), ordered):
                 continue
             spread = _spread_in_session(session, value, kinds[name], codes[j], domain)
@@ -582,6 +586,12 @@ def _spread_in_session(
     answer = session.query(codes_of_values(ENCODED, value, code, domain.missing))
     low, high = (answer.column(key).to_numpy().astype(np.int64) for key in ("low", "high"))
     return Spread(restore_type(one_chunk(answer.column("v")), kind), low, high, rows)
+
+
+def _relations(domains: Sequence[Domain]) -> tuple[Ints, Bools]:
+    """(q,) of every column of codes that of the missing value, and whether codes ascend."""
+    missing = [domain.missing for domain in domains]
+    return np.array(missing, np.int64), np.array([_is_ordered(domain) for domain in domains])
 
 
 def _is_ordered(domain: Domain) -> bool:

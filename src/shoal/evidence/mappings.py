@@ -5,7 +5,8 @@ versa (`education` and `education-num`), or where both ascend together or in opp
 often values repeat (`wage` and its rounded logarithm). Rows in which either is missing are left out.
 
 A few rows rule most pairs of columns out; the others are looked at in full. What is looked at is the
-lowest and the highest code that goes with each value, which engines can compute where the rows are.
+lowest and the highest code that goes with each value, which engines can compute where the rows are. A
+wide table has a million pairs: even fewer rows rule most of them out, for many columns at once.
 """
 
 from dataclasses import dataclass
@@ -14,12 +15,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Codes, Ints
+from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.values import ordered_values
 from shoal.evidence.disclosure import CONFIRMED, FEWEST_STEPS, MOST_VALUES, How
 
 SAMPLED = 4_096
 """Rows that rule most pairs out."""
+FEW = 32
+"""Of these, rows that rule most pairs out for many columns at once."""
+NO_CODE = np.iinfo(np.int64).max
+"""The lowest code of values that go with none."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ def spread_of(plain: tuple[pa.Array, Codes], other: Coded) -> Spread:
     values, index = plain
     known = (index >= 0) & (other.codes != other.missing)
     at, codes = index[known], other.codes[known].astype(np.int64)
-    low = np.full(len(values), np.iinfo(np.int64).max)
+    low = np.full(len(values), NO_CODE)
     high = np.full(len(values), -1)
     np.minimum.at(low, at, codes)
     np.maximum.at(high, at, codes)
@@ -91,17 +96,24 @@ def _enough_steps(found: Spread) -> bool:
 
 def direction(found: Spread) -> How | None:
     """Whether codes ascend or descend with the values; None for neither, or for no ordered values."""
-    values = found.values
+    order = _order_of(found.values)
+    if order is None:
+        return None
+    low, high = found.low[order], found.high[order]
+    if (high[:-1] <= low[1:]).all():
+        return "ascending"
+    return "descending" if (low[:-1] >= high[1:]).all() else None
+
+
+def _order_of(values: pa.Array) -> Ints | None:
+    """The places of values in ascending order; None where they have none."""
     if pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type):
         values = values.cast(pa.string())
     parsed = ordered_values(values, guess=True)
     if parsed is None or parsed.null_count or not len(parsed):
         return None
-    order = pc.sort_indices(parsed).to_numpy()
-    low, high = found.low[order], found.high[order]
-    if (high[:-1] <= low[1:]).all():
-        return "ascending"
-    return "descending" if (low[:-1] >= high[1:]).all() else None
+    order: Ints = pc.sort_indices(parsed).to_numpy().astype(np.int64)
+    return order
 
 
 def is_possible(found: Spread, ordered: bool) -> bool:
@@ -110,3 +122,49 @@ def is_possible(found: Spread, ordered: bool) -> bool:
     if functional and len(np.unique(found.low)) == len(found.low):
         return True
     return ordered and direction(found) is not None
+
+
+def possible_columns(
+    plain: tuple[pa.Array, Codes], codes: Codes, missing: Ints, ordered: Bools, all_rows: bool
+) -> Ints:
+    """The columns of codes for which `is_possible` may hold, and `relation` after it.
+
+    Parameters
+    ----------
+    plain
+        The distinct values of a column in `SAMPLED` rows, and each row's place among them.
+    codes : (s, q)
+        The codes of these rows in every other column.
+    missing, ordered : (q,)
+        As in `Coded`.
+    all_rows
+        Whether there are no other rows.
+    """
+    values, index = plain
+    n_known = int((index >= 0).sum())
+    if all_rows and n_known < CONFIRMED:
+        return np.zeros(0, np.int64)
+    few = np.unique(np.linspace(0, len(index) - 1, min(len(index), FEW)).astype(np.int64))
+    few = few[index[few] >= 0]
+    if not len(few):
+        return np.arange(len(missing))
+    few = few[np.argsort(index[few], kind="stable")]
+    starts = np.flatnonzero(np.diff(index[few], prepend=-1))
+    some = codes[few].astype(np.int64)
+    gone = some == missing
+    low = np.minimum.reduceat(np.where(gone, NO_CODE, some), starts)
+    high = np.maximum.reduceat(np.where(gone, -1, some), starts)
+    found = np.zeros(len(missing), np.bool_)
+    if not all_rows or n_known - len(values) >= CONFIRMED:  # otherwise no pair is one to one
+        distinct = np.sort(low, 0)
+        injective = ((distinct[1:] != distinct[:-1]) | (distinct[1:] == NO_CODE)).all(0)
+        found = injective & ((low == high) | (high < 0)).all(0)
+    if (ordered & ~found).any():
+        order = _order_of(values.take(pa.array(index[few[starts]])))
+        if order is None:  # those that go with a code may have an order
+            return np.flatnonzero(found | (ordered & gone.any(0)))
+        low, high = low[order], high[order]
+        ascending = (np.maximum.accumulate(high)[:-1] <= low[1:]).all(0)
+        descending = (np.minimum.accumulate(low)[:-1] >= high[1:]).all(0)
+        found |= ordered & (ascending | descending)
+    return np.flatnonzero(found)

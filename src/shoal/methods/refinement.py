@@ -469,14 +469,11 @@ def _shares(domains: Sequence[Domain], weights: Mapping[str, float] | None) -> F
 def _differences(cells: Cells) -> Floats:
     """(d,) what a label over two rows loses in each column, on average."""
     cell_of = np.repeat(np.arange(cells.n_cells), cells.counts)
-    some = cell_of[np.random.default_rng(0).integers(0, cells.n_rows, (2, PAIRS))]
-    codes, costs, two = (
-        cells.codes[some].astype(np.int64),
-        costs_of(cells.domains),
-        np.full(PAIRS, 2),
-    )
-    low, high = codes.min(axis=0).T.copy(), codes.max(axis=0).T.copy()
-    found = [label_costs(costs, j, low[j], high[j], two).mean() for j in range(len(cells.domains))]
+    one, other = cell_of[np.random.default_rng(0).integers(0, cells.n_rows, (2, PAIRS))]
+    costs, two, found = costs_of(cells.domains), np.full(PAIRS, 2), []
+    for j in range(len(cells.domains)):  # one by one: a wide table has too many codes for all
+        ends = [cells.codes[rows, j].astype(np.int64) for rows in (one, other)]
+        found.append(label_costs(costs, j, np.minimum(*ends), np.maximum(*ends), two).mean())
     return np.array(found)
 
 

@@ -219,7 +219,8 @@ class Policy(BaseModel):
             raise refusal(refused, source.where)
         # a frozen model can be completed only here, before anyone has seen it
         policy.__dict__.update(presets.added(policy))
-        policy.__dict__.pop("names_by_role", None)
+        for name in ("names_by_role", "_shares"):
+            policy.__dict__.pop(name, None)
         if contradictions := rules.problems(policy):
             raise refusal(contradictions, source.where)
         return policy
@@ -367,9 +368,9 @@ class Policy(BaseModel):
         given = self.columns[name].importance
         return 1.0 if given is None else given
 
-    @property
+    @cached_property
     def _shares(self) -> dict[str, float]:
-        """How much each quasi-identifier counts, the most important one 1."""
+        """How much each quasi-identifier counts, the most important one 1; asked for each of them."""
         from shoal.encoding.domain import shares_of
 
         return shares_of({name: self._importance(name) for name in self.quasi})

@@ -19,6 +19,7 @@ from shoal.io.address import Place, as_place
 from shoal.io.commit import replacing
 from shoal.policy import Policy
 from shoal.policy.reading import AS_WRITTEN, Reading
+from shoal.policy.yaml_source import MOST_BYTES
 from shoal.presets.base import Preset
 from shoal.progress import ProgressCallback, ignore_event
 from shoal.results import Record, Result
@@ -212,7 +213,8 @@ def draft_policy(
     Raises
     ------
     InputError
-        If the table cannot be read, has no rows, or no column that can be published.
+        If the table cannot be read, has no rows, no column that can be published, or so many columns
+        that the draft would be larger than a policy may be.
     """
     preset_entries(presets)  # a name that does not exist is refused before any work
     if undecided not in (None, *get_args(Careful)):
@@ -245,7 +247,14 @@ def draft_policy(
             for one in columns
         ]
     found = replace(found, columns=tuple(columns))
-    return Draft(_text(found, name, presets), found, name, tuple(presets))
+    text = _text(found, name, presets)
+    if (size := len(text.encode())) > MOST_BYTES:
+        raise InputError(
+            f"{name} has {len(columns):,} columns: its draft would have {size:,} bytes, and a policy has "
+            f"at most {MOST_BYTES:,}. Draft a table of some of the columns; `default: drop` in its "
+            "policy leaves out the others."
+        )
+    return Draft(text, found, name, tuple(presets))
 
 
 def write_draft(

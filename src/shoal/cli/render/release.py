@@ -1,6 +1,7 @@
 """Print what a run made and what it cost."""
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
@@ -29,6 +30,8 @@ BAR, NARROW_BAR = 16, 8
 """Characters of a full bar."""
 WIDE = 78
 """From this width on every figure has its column."""
+MOST_COLUMNS = 200
+"""Columns of which the detail is shown."""
 
 
 KEEP_SEED = (
@@ -176,7 +179,7 @@ def _detail(console: Console, release: "Release[Any]") -> RenderableType:
         table.add_column("labels", justify="right", no_wrap=True)
     if wide:
         table.add_column("NCP", justify="right", no_wrap=True)
-    for name, column in release.detail.columns.items():
+    for name, column in islice(release.detail.columns.items(), MOST_COLUMNS):
         cells: list[str | Text] = [
             safe(name),
             *([_bar(console, column.exact)] if wide else []),
@@ -190,7 +193,15 @@ def _detail(console: Console, release: "Release[Any]") -> RenderableType:
     words = f"Detail {release.detail.words}, of the cells in quasi columns{information}"
     head = wrapped(console, words, indent=4)
     head.stylize("bold", 0, len("Detail"))
-    return Group(head, indented(table))
+    return Group(head, indented(table), *_others(len(release.detail.columns)))
+
+
+def _others(columns: int) -> list[RenderableType]:
+    """Return a line for the columns of a wide table that are not shown."""
+    if columns <= MOST_COLUMNS:
+        return []
+    words = counted(columns - MOST_COLUMNS, "other column")
+    return [indented(Text(f"{words}: all are in the report, and in what --json prints"))]
 
 
 def _levels(console: Console, release: "Release[Any]") -> RenderableType:
@@ -201,13 +212,13 @@ def _levels(console: Console, release: "Release[Any]") -> RenderableType:
     table.add_column("published", overflow="fold")
     table.add_column("for example", overflow="fold")
     arrow = "->" if console.options.ascii_only else "→"
-    for name, one in release.levels.items():
+    for name, one in islice(release.levels.items(), MOST_COLUMNS):
         example = "" if one.label is None else safe(one.label)
         if one.value is not None:
             example = f"{safe(one.value)} {arrow} {example}"
         table.add_row(safe(name), f"{one.level} of {one.highest}", safe(one.name), example)
     head = Text.assemble(("Levels ", "bold"), "chosen for the whole column:")
-    return Group(head, indented(table))
+    return Group(head, indented(table), *_others(len(release.levels)))
 
 
 def _population(found: "Weighted") -> RenderableType:

@@ -62,8 +62,9 @@ def count_table(
     table: pa.Table, columns: Sequence[str], of: Sequence[str], starred: Sequence[str]
 ) -> dict[str, Counts]:
     """The classes of a table in memory."""
+    there = set(table.column_names)
     for column in (*columns, *of, *starred):
-        if column not in table.column_names:
+        if column not in there:
             raise InputError(
                 f"The table has no column '{column}'.{nearest(column, table.column_names)} "
                 f"It has: {listed(table.column_names)}."
