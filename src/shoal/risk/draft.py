@@ -250,9 +250,9 @@ def draft_policy(
     text = _text(found, name, presets)
     if (size := len(text.encode())) > MOST_BYTES:
         raise InputError(
-            f"{name} has {len(columns):,} columns: its draft would have {size:,} bytes, and a policy has "
-            f"at most {MOST_BYTES:,}. Draft a table of some of the columns; `default: drop` in its "
-            "policy leaves out the others."
+            f"{name} has {len(columns):,} columns: its draft would have {size:,} bytes, and a policy "
+            f"has at most {MOST_BYTES:,}. Draft a table of some of the columns; `default: drop` in "
+            "its policy leaves out the others."
         )
     return Draft(text, found, name, tuple(presets))
 
