@@ -22,7 +22,7 @@ ROLES = {
     "deploy.worker.Worker": "worker",
     "CoarseGrainedExecutorBackend": "executor",
     "deploy.SparkSubmit": "driver",
-    "pyspark.daemon": "python",
+    "spark.daemon": "python",
 }
 """By a part of the command line; all else is the command itself."""
 

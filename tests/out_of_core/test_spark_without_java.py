@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ from shoal import errors
 from shoal.engines import table_size
 from shoal.engines.spark.arrow import schema_in_spark, type_in_spark
 from shoal.engines.spark.connection import open_frame, open_spark
+from shoal.engines.spark.daemon import without_archives
 from shoal.engines.spark.failures import (
     failure_of_frame,
     known_failure,
@@ -27,16 +29,18 @@ from shoal.engines.spark.failures import (
     unpack_error,
 )
 from shoal.engines.spark.launch import (
+    DAEMON,
     DRIVER_MEMORY,
     JAVA_OPTIONS,
-    LATE_COMPILATION,
+    QUICK_COMPILATION,
     Launched,
     call_with_timeout,
     is_loopback,
     java_megabytes,
     java_memory,
-    late_compilation,
     master_addresses,
+    preferences,
+    quick_compilation,
 )
 from shoal.engines.spark.session import shuffle_partitions, slot_bounds
 from shoal.errors import InputError
@@ -166,17 +170,45 @@ def test_java_has_a_quarter_of_the_memory(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert os.environ[DRIVER_MEMORY] == "3g"
 
 
-@pytest.mark.parametrize("mine", [None, "-XX:TieredStopAtLevel=1"])
+@pytest.mark.parametrize("mine", [None, "-XX:TieredStopAtLevel=4"])
 def test_options_for_java_of_the_user_come_last(
     monkeypatch: pytest.MonkeyPatch, mine: str | None
 ) -> None:
     monkeypatch.delenv(JAVA_OPTIONS, raising=False)
     if mine is not None:
         monkeypatch.setenv(JAVA_OPTIONS, mine)
-    with late_compilation():
-        expected = LATE_COMPILATION if mine is None else f"{LATE_COMPILATION} {mine}"
+    with quick_compilation():
+        expected = QUICK_COMPILATION if mine is None else f"{QUICK_COMPILATION} {mine}"
         assert os.environ[JAVA_OPTIONS] == expected
     assert os.environ.get(JAVA_OPTIONS) == mine
+
+
+def test_only_a_spark_of_this_machine_is_given_our_daemon_and_sockets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module, enabled = "spark.python.daemon.module", "spark.python.unix.domain.socket.enabled"
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    short, long = Path("/tmp/shoal-spark-x"), Path("/tmp", "x" * 60)
+    assert preferences("local[2]", short).items() >= {module: DAEMON, enabled: "true"}.items()
+    assert preferences("local[2]", long)[module] == DAEMON
+    assert enabled not in preferences("local[2]", long)
+    assert not {module, enabled} & preferences("spark://there:7077", short).keys()
+    monkeypatch.setenv("PYSPARK_PYTHON", "/other/python")  # it may have another version of ours
+    assert module not in preferences("local[2]", short)
+
+
+def test_an_archive_of_pyspark_is_left_out_where_the_package_is(tmp_path: Path) -> None:
+    packages, other = tmp_path / "packages", tmp_path / "spark"
+    for home in (packages / "pyspark", other):
+        (home / "python" / "lib").mkdir(parents=True)
+    (packages / "pyspark" / "__init__.py").touch()
+    copies = [
+        str(packages / "pyspark" / "python" / "lib" / f"{n}.zip") for n in ("pyspark", "py4j")
+    ]
+    alone = str(other / "python" / "lib" / "pyspark.zip")
+    kept = ["", alone, str(tmp_path / "mine.zip"), str(packages)]
+    assert without_archives([*copies, *kept]) == kept
+    assert without_archives([*copies, alone]) == [*copies, alone]
 
 
 def test_errors_during_ctrl_c_are_ctrl_c(caplog: pytest.LogCaptureFixture) -> None:
@@ -238,7 +270,8 @@ def test_a_session_whose_java_died_ends_without_an_error() -> None:
             raise Py4JNetworkError("Answer from Java side is empty")
 
     process = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
-    log = tempfile.TemporaryFile()  # noqa: SIM115 - the session closes it
-    Launched(Session(), SimpleNamespace(proc=process), log).end()
+    with ExitStack() as files:
+        log = files.enter_context(tempfile.TemporaryFile())
+        Launched(Session(), SimpleNamespace(proc=process), files.pop_all()).end()
     assert log.closed
     assert process.returncode == 0

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator
@@ -47,14 +48,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """An empty folder for temporary files, with a path short enough for sockets."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
 @contextmanager
-def started(folder: Path, mark: str) -> Iterator[subprocess.Popen[str]]:
+def started(folder: Path, temporary: Path, mark: str) -> Iterator[subprocess.Popen[str]]:
     """The command; it and all that it started are ended, whatever happens."""
     try:
         with subprocess.Popen(
             [sys.executable, "-c", CODE, *ARGUMENTS.split()],
             cwd=folder,
-            env={**os.environ, "SPARK_CONF_DIR": str(folder), MARK: mark},
+            env={**os.environ, "SPARK_CONF_DIR": str(folder), "TMPDIR": str(temporary), MARK: mark},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -71,12 +79,14 @@ def names_in(folder: Path) -> set[str]:
     return {each.name for each in folder.iterdir()}
 
 
-def test_a_run_with_a_spark_on_this_machine(folder: Path) -> None:
+def test_a_run_with_a_spark_on_this_machine(folder: Path, temporary: Path) -> None:
     mark, before = uuid.uuid4().hex, names_in(folder)
-    with started(folder, mark) as process:
+    with started(folder, temporary, mark) as process:
+        wait_for_process("shoal.engines.spark.daemon", mark)
         output, progress = process.communicate()
         assert until_gone(marked(MARK, mark)) == []
     assert process.returncode == 0, progress
+    assert names_in(temporary) == set()
     assert {json.loads(line)["stage"] for line in progress.splitlines()} >= {"start", "verify"}
     assert names_in(folder) == before | {"there.parquet"}
     alone = shoal.run(folder / "table.parquet", POLICY, folder / "alone.parquet")
@@ -88,9 +98,9 @@ def test_a_run_with_a_spark_on_this_machine(folder: Path) -> None:
 @pytest.mark.parametrize(
     "stage", ["start", *(pytest.param(s, marks=pytest.mark.thorough) for s in ("encode", "write"))]
 )
-def test_ctrl_c(folder: Path, stage: str) -> None:
+def test_ctrl_c(folder: Path, temporary: Path, stage: str) -> None:
     mark, before = uuid.uuid4().hex, names_in(folder)
-    with started(folder, mark) as process:
+    with started(folder, temporary, mark) as process:
         assert process.stderr is not None
         wait_for(stage, process.stderr, mark)
         process.send_signal(signal.SIGINT)
@@ -100,12 +110,18 @@ def test_ctrl_c(folder: Path, stage: str) -> None:
     said = [line for line in rest.splitlines() if not line.startswith("{")]
     assert said == ["Interrupted: no incomplete file is left behind."]
     assert names_in(folder) == before
+    assert names_in(temporary) == set()
 
 
 def wait_for(stage: str, progress: IO[str], mark: str) -> None:
     """Until a line tells that the stage begins, and there is a Java."""
     assert any(json.loads(line)["stage"] == stage for line in progress)
+    wait_for_process("java", mark)
+
+
+def wait_for_process(name: str, mark: str) -> None:
+    """Until there is a process with this in its command."""
     end = time.monotonic() + START_SECONDS
-    while not any("java" in command(pid) for pid in marked(MARK, mark)):
+    while not any(name in command(pid) for pid in marked(MARK, mark)):
         assert time.monotonic() < end
         time.sleep(0.05)

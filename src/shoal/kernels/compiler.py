@@ -37,6 +37,7 @@ from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
+from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
@@ -87,6 +88,12 @@ def compiled(function: FunctionType, **options: Any) -> Any:
         return numba.njit(nogil=True, pipeline_class=PartCompiler, **options)(function)
     lean = LeanCompiler if options.get("_nrt") is False else KernelCompiler
     return numba.njit(cache=True, nogil=True, pipeline_class=lean, **options)(function)
+
+
+def prepare() -> None:
+    """Load what numba loads with the first function. Kernels are interpreted as long as before."""
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
 
 
 def is_supported() -> bool:

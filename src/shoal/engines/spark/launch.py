@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,14 +28,13 @@ END_SECONDS = 20.0
 DRIVER_MEMORY = "SPARK_DRIVER_MEMORY"
 JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
 """Options that every Java of version 9 or later takes first: those that Spark is configured with win."""
-LATE_COMPILATION = (
-    # so that a Java in which these are diagnostic, or do not exist, starts too
-    "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions "
-    "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
-    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
-)
-"""Java's best compiler works on what has run ten times as often as usual: a run of a
-million rows took 46 CPU seconds in place of 61 (one run of each)."""
+QUICK_COMPILATION = "-XX:+IgnoreUnrecognizedVMOptions -XX:TieredStopAtLevel=1"
+"""Java's best compiler costs more than it saves where Java moves rows without opening them."""
+DAEMON = "shoal.engines.spark.daemon"
+"""What forks the Python processes of a Spark on this machine, in the place of Spark's own."""
+SOCKET_NAME = len("/.00000000-0000-0000-0000-000000000000.sock")
+MAX_SOCKET_PATH = 100
+"""Characters that a socket's path may have, a few less than any system allows."""
 MIN_MEMORY, MAX_MEMORY = 1024, 8192
 """Megabytes. The least is Spark's default, too little for tens of millions of rows."""
 
@@ -43,10 +42,11 @@ MIN_MEMORY, MAX_MEMORY = 1024, 8192
 class Launched:
     """A Spark session that we started, with its Java process."""
 
-    def __init__(self, spark: Any, gateway: Any, log: BinaryIO) -> None:
+    def __init__(self, spark: Any, gateway: Any, files: ExitStack) -> None:
+        """files: closed, or removed, once Java has ended."""
         self.spark = spark
         self._gateway = gateway
-        self._log = log
+        self._files = files
 
     def end(self) -> None:
         """Stop the session and its Java, and wait until the process has ended."""
@@ -59,8 +59,7 @@ class Launched:
                 self.spark.stop()
         finally:
             end_java(self._gateway)
-            self._log.close()
-            shutil.rmtree(_warehouse(), ignore_errors=True)
+            self._files.close()
 
 
 def launch(master: str, settings: Mapping[str, str]) -> Launched:
@@ -80,49 +79,49 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
     if master.startswith(CLUSTER):
         require_reachable(master)
     require_java()
-    conf = SparkConf(loadDefaults=False).setMaster(master).setAppName("shoal")
-    conf.setAll([*_settings(master).items(), *settings.items()])
-    # Java's output goes to an unnamed file: it may quote rows
-    log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as Java
-    try:
-        with late_compilation(), nullcontext() if master.startswith(CLUSTER) else java_memory():
-            gateway = start_java(conf, log)
-    except (PySparkRuntimeError, OSError):
-        log.close()
-        raise no_java() from None
-    try:
-        with quiet(), keep_sigint_handler():
-            configured = SparkConf(_jvm=gateway.jvm)
-            for name, value in _preferences(master).items():
-                if not configured.contains(name) and name not in settings:
-                    conf.set(name, value)
-            context = SparkContext(conf=conf, gateway=gateway)
-            context.pythonExec = _python()
-            # it would print a traceback where Java ends early
-            context._accumulatorServer.handle_error = lambda *_: None
-            return Launched(SparkSession(context), gateway, log)
-    except BaseException as error:
-        # Spark gives up by itself after a minute, in the middle of this or after it
-        with suppress(Exception):
-            if SparkContext._active_spark_context is not None:
-                SparkContext._active_spark_context.stop()
-        end_java(gateway)
-        log.close()
-        if isinstance(error, Py4JError):
-            raise unreachable(master) from None
-        raise
-
-
-def _warehouse() -> Path:
-    """A folder that Spark creates when it looks up a table; no table is saved there."""
-    return Path(tempfile.gettempdir(), f"shoal-warehouse-{os.getpid()}")
+    with ExitStack() as files:
+        # Java's output goes to an unnamed file: it may quote rows
+        log = files.enter_context(tempfile.TemporaryFile())
+        folder = files.enter_context(
+            tempfile.TemporaryDirectory(prefix="shoal-spark-", ignore_cleanup_errors=True)
+        )
+        conf = SparkConf(loadDefaults=False).setMaster(master).setAppName("shoal")
+        conf.setAll([*_settings(master, Path(folder)).items(), *settings.items()])
+        try:
+            with (
+                quick_compilation(),
+                nullcontext() if master.startswith(CLUSTER) else java_memory(),
+            ):
+                gateway = start_java(conf, log)
+        except (PySparkRuntimeError, OSError):
+            raise no_java() from None
+        try:
+            with quiet(), keep_sigint_handler():
+                configured = SparkConf(_jvm=gateway.jvm)
+                for name, value in preferences(master, Path(folder)).items():
+                    if not configured.contains(name) and name not in settings:
+                        conf.set(name, value)
+                context = SparkContext(conf=conf, gateway=gateway)
+                context.pythonExec = _python()
+                # it would print a traceback where Java ends early
+                context._accumulatorServer.handle_error = lambda *_: None
+                return Launched(SparkSession(context), gateway, files.pop_all())
+        except BaseException as error:
+            # Spark gives up by itself after a minute, in the middle of this or after it
+            with suppress(Exception):
+                if SparkContext._active_spark_context is not None:
+                    SparkContext._active_spark_context.stop()
+            end_java(gateway)
+            if isinstance(error, Py4JError):
+                raise unreachable(master) from None
+            raise
 
 
 def _python() -> str:
     return os.environ.get("PYSPARK_PYTHON", sys.executable)
 
 
-def _settings(master: str) -> dict[str, str]:
+def _settings(master: str, folder: Path) -> dict[str, str]:
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -133,7 +132,8 @@ def _settings(master: str) -> dict[str, str]:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
         "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.warehouse.dir": str(_warehouse()),
+        # Spark creates it when it looks up a table; no table is saved there
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
         # a lost executor takes its tasks with it, which counts as a failure of theirs
         "spark.task.maxFailures": "8",
         # as many tasks run at once as there are cores
@@ -146,8 +146,8 @@ def _settings(master: str) -> dict[str, str]:
     return settings
 
 
-def _preferences(master: str) -> dict[str, str]:
-    """Settings that the user's own take the place of."""
+def preferences(master: str, folder: Path) -> dict[str, str]:
+    """Settings that the user's own take the place of. folder: one that only this user may enter."""
     found = {
         # packages are read again from the disk of the executor that wrote them
         "spark.rdd.compress": "false",
@@ -156,6 +156,12 @@ def _preferences(master: str) -> dict[str, str]:
         # nothing is sent to other machines
         found["spark.shuffle.compress"] = "false"
         found["spark.shuffle.spill.compress"] = "false"
+        if _python() == sys.executable:
+            found["spark.python.daemon.module"] = DAEMON
+        if len(str(folder)) + SOCKET_NAME <= MAX_SOCKET_PATH and hasattr(socket, "AF_UNIX"):
+            # by these Java and Python pass each other all rows with less work than by the network
+            found["spark.python.unix.domain.socket.enabled"] = "true"
+            found["spark.python.unix.domain.socket.dir"] = str(folder)
     return found
 
 
@@ -299,10 +305,10 @@ def no_java() -> InputError:
 
 
 @contextmanager
-def late_compilation() -> Iterator[None]:
-    """Let a Java that is started in the block compile later; options of the user's come after ours."""
+def quick_compilation() -> Iterator[None]:
+    """Let a Java that is started in the block compile quickly; options of the user's come after ours."""
     before = os.environ.get(JAVA_OPTIONS)
-    os.environ[JAVA_OPTIONS] = " ".join(filter(None, (LATE_COMPILATION, before)))
+    os.environ[JAVA_OPTIONS] = " ".join(filter(None, (QUICK_COMPILATION, before)))
     try:
         yield
     finally:
