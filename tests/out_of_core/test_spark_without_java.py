@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from itertools import accumulate, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -42,6 +43,8 @@ from shoal.engines.spark.launch import (
     preferences,
     quick_compilation,
 )
+from shoal.engines.spark.packages import decoded, rows_of
+from shoal.engines.spark.row_work import SCATTERED_ROWS, gathering, scattering
 from shoal.engines.spark.session import shuffle_partitions, slot_bounds
 from shoal.errors import InputError
 
@@ -209,6 +212,30 @@ def test_an_archive_of_pyspark_is_left_out_where_the_package_is(tmp_path: Path) 
     kept = ["", alone, str(tmp_path / "mine.zip"), str(packages)]
     assert without_archives([*copies, *kept]) == kept
     assert without_archives([*copies, alone]) == [*copies, alone]
+
+
+@given(sizes=st.lists(st.integers(0, 9000), max_size=6), slots=st.integers(1, 4))
+def test_a_row_goes_to_the_same_slot_whatever_the_batches_are(sizes: list[int], slots: int) -> None:
+    ends = list(accumulate(sizes, initial=0))
+    batches = [pa.record_batch({"n": range(a, b)}) for a, b in pairwise(ends)]
+    found = {
+        n: package[0]
+        for package in scattering(slots)(iter(batches))
+        for n in rows_of(package).column("n").to_pylist()
+    }
+    assert found == {n: n // SCATTERED_ROWS % slots for n in range(ends[-1])}
+
+
+def test_texts_that_repeat_are_gathered_as_codes() -> None:
+    batches = [
+        pa.record_batch({"often": ["a", None, "", "a"], "once": [f"{i}-{j}" for j in range(4)]})
+        for i in range(3)
+    ]
+    (package,) = gathering(iter(batches))
+    rows = rows_of(package)
+    assert [pa.types.is_dictionary(kind) for kind in rows.schema.types] == [True, False]
+    assert decoded(rows).to_pylist() == [row for batch in batches for row in batch.to_pylist()]
+    assert list(gathering(iter(batches[:0]))) == []
 
 
 def test_errors_during_ctrl_c_are_ctrl_c(caplog: pytest.LogCaptureFixture) -> None:

@@ -2,9 +2,8 @@
 
 The functions are sent to other processes: they hold small things and import shoal there. An error of
 ours that one of them raises would come again each time that Spark tries the task again. So the task
-ends without an error. Where the rows are kept, the error comes back as a row of its own, in the column
-ERROR, and `Tables.keep` raises it; elsewhere it is added to an accumulator, and the session raises it
-once the job is done.
+ends without an error. That is a package of its own (`packages.py`), or it is added to an accumulator
+where rows go to a frame, and the session raises it once the job is done.
 """
 
 import re
@@ -14,14 +13,11 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.engines.column_types import SUPPORTED, storage_type, value_type_of
-from shoal.engines.spark.failures import packed
-from shoal.errors import InputError, ShoalError, listed
+from shoal.errors import InputError, listed
 
 Batches = Iterator[pa.RecordBatch]
 BatchesFunction = Callable[[Batches], Batches]
 
-ERROR = "shoal_error"
-"""The column of errors of ours."""
 SQL_TYPES = re.compile(
     r"string|boolean|tinyint|smallint|int|bigint|float|double|date|timestamp|timestamp_ntz|binary"
     r"|decimal\(\d+,\d+\)"
@@ -79,15 +75,3 @@ def unsupported_type(where: str, column: str, kind: object) -> InputError:
         f"{where}: column '{column}' has the type {kind}, which Spark does not store exactly. Supported "
         f"are {listed(SUPPORTED)}. Cast the column first, or run without --engine."
     )
-
-
-def with_errors(schema: pa.Schema) -> pa.Schema:
-    """The schema with the column of errors."""
-    return schema.append(pa.field(ERROR, pa.string()))
-
-
-def error_row(error: ShoalError, schema: pa.Schema) -> pa.RecordBatch:
-    """The row of an error; `schema` has the column of errors."""
-    values = [packed(error) if field.name == ERROR else None for field in schema]
-    arrays = [pa.array([v], field.type) for v, field in zip(values, schema, strict=True)]
-    return pa.record_batch(arrays, schema=schema)

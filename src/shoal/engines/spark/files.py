@@ -1,12 +1,13 @@
 """Tables in files, read by the executors.
 
 Parquet is read by Arrow, row group by row group, and by Spark where SQL is asked of it or Arrow has
-other types. CSV is read by our own reader. Spark's CSV reader takes an empty text for a missing one,
-drops blanks, accepts rows of the wrong length and by default splits records at line ends inside quotes.
-Ours is the one of the local engine, so a file means the same on both; its unit of work is a file.
+other types. CSV is read once, by our own reader, and kept as packages. Spark's CSV reader takes an empty
+text for a missing one, drops blanks, accepts rows of the wrong length and by default splits records at
+line ends inside quotes. Ours is the one of the local engine, so a file means the same on both; its unit
+of work is a file.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,40 +21,41 @@ from shoal.engines.formats.base import FileFormat
 from shoal.engines.formats.csv import Csv
 from shoal.engines.formats.parquet import Parquet
 from shoal.engines.sources import files_of, require_same_names
-from shoal.engines.spark.arrow import (
-    Batches,
-    BatchesFunction,
-    error_row,
-    type_in_spark,
-    unsupported_type,
-    with_errors,
-)
+from shoal.engines.spark.arrow import Batches, type_in_spark, unsupported_type
+from shoal.engines.spark.packages import Opening, Rdd, Source, exchanged, opened, without_file
+from shoal.engines.spark.row_work import gathering, scattering
 from shoal.engines.spark.tables import Frame
-from shoal.errors import InputError, ShoalError, listed, nearest
+from shoal.errors import InputError, listed, nearest
 from shoal.io.csv_dialect import DETECT, CsvOptions
 
 CSV, PARQUET = Csv(), Parquet()
 PART_BYTES = 128_000_000
-"""Bytes of CSV in one part of a frame, about."""
+"""Bytes of CSV in one part of a table, about."""
 
 
 @dataclass(frozen=True)
-class SourceFrame:
-    """A table in files, as a Spark frame."""
+class ParquetTable:
+    """A table in Parquet files. To read them again is so cheap that its rows need not be kept."""
 
-    make: Callable[[], Frame]
-    """Makes the frame."""
     schema: pa.Schema
-    rows: int | None
-    """Where reading them again is so cheap that the frame need not be kept: their number. A frame that
-    is to be kept has a column of errors."""
-    scan: FileScan | None = None
-    """What reads the files without Spark, where they are Parquet."""
+    rows: int
+    scan: FileScan
+    """Reads the files without Spark."""
+    make: Callable[[], Frame]
+    """Makes a frame of them."""
 
 
-def read_frame(
+@dataclass(frozen=True)
+class CsvTable:
+    """A table in CSV files."""
+
+    schema: pa.Schema
+    packages: Rdd
+
+
+def read_files(
     spark: Any, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions, parts: int
-) -> SourceFrame:
+) -> ParquetTable | CsvTable:
     """The named columns as p0, p1, ...; `parts` is how many tasks run at once."""
     files, kind = files_of(sources)
     _require_format(files, kind)
@@ -63,7 +65,7 @@ def read_frame(
 
 
 def check_files(sources: Sequence[Path], columns: Sequence[str], options: CsvOptions) -> None:
-    """Raise what `read_frame` would raise, as far as that can be checked without Spark."""
+    """Raise what `read_files` would raise, as far as that can be checked without Spark."""
     files, kind = files_of(sources)
     _require_format(files, kind)
     if isinstance(kind, Csv):
@@ -89,48 +91,33 @@ def _csv_options(files: list[Path], columns: Sequence[str], options: CsvOptions)
 
 def _csv(
     spark: Any, files: list[Path], columns: Sequence[str], options: CsvOptions, parts: int
-) -> SourceFrame:
+) -> CsvTable:
     options = _csv_options(files, columns, options)
-    schema = pa.schema([pa.field(f"p{i}", pa.string()) for i in range(len(columns))])
-    kinds = ", ".join(f"{name} string" for name in with_errors(schema).names)
-    function = _file_reader([str(file.absolute()) for file in files], options, tuple(columns))
-    frame = spark.range(0, len(files), 1, len(files)).mapInArrow(function, kinds)
+    names = [str(file.absolute()) for file in files]
+    rows = Source(
+        spark.sparkContext.parallelize(names, len(names)), csv_rows(options, tuple(columns))
+    )
     if len(files) < parts:
-        parts = max(parts, sum(file.stat().st_size for file in files) // PART_BYTES)
-        # by the content of a row alone, so that a row goes to the same place if it is read again
-        frame = frame.repartition(parts, *schema.names)
-    return SourceFrame(lambda: frame, schema, None)
+        slots = max(parts, sum(file.stat().st_size for file in files) // PART_BYTES)
+        rows = Source(exchanged(rows.run(scattering(slots)), slots), opened(None, coded=False))
+    schema = pa.schema([pa.field(f"p{i}", pa.string()) for i in range(len(columns))])
+    return CsvTable(schema, rows.run(gathering))
 
 
-def _file_reader(
-    files: list[str], options: CsvOptions, columns: tuple[str, ...]
-) -> BatchesFunction:
-    def read(batches: Batches) -> Batches:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from read_one(files[number], options, columns)
+def csv_rows(options: CsvOptions, columns: tuple[str, ...]) -> Opening:
+    """The rows of files, in an executor."""
 
-    return read
+    def batches(files: Iterator[str]) -> Batches:
+        for file in files:
+            try:
+                yield from csv_batches(Path(file), options, columns)
+            except FileNotFoundError:
+                raise without_file(file) from None
 
-
-def read_one(file: str, options: CsvOptions, columns: tuple[str, ...]) -> Batches:
-    """The rows of one file, in an executor; an error of ours is the last one."""
-    schema = with_errors(pa.schema([pa.field(f"p{i}", pa.string()) for i in range(len(columns))]))
-    try:
-        for batch in csv_batches(Path(file), options, columns):
-            none = pa.nulls(batch.num_rows, pa.string())
-            yield pa.record_batch([*batch.columns, none], names=schema.names)
-    except FileNotFoundError:
-        missing = InputError(
-            f"{file} does not exist for the executors. Put the table on storage that every worker "
-            "and this machine share under the same path."
-        )
-        yield error_row(missing, schema)
-    except ShoalError as error:
-        yield error_row(error, schema)
+    return batches
 
 
-def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> SourceFrame:
+def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> ParquetTable:
     schema, rows = _parquet_schema(files, columns)
 
     def make() -> Frame:
@@ -145,7 +132,7 @@ def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> SourceFra
 
     places = {f"p{i}": column for i, column in enumerate(columns)}
     scan = FileScan([file.absolute() for file in files], places)
-    return SourceFrame(make, schema, rows, scan)
+    return ParquetTable(schema, rows, scan, make)
 
 
 def _parquet_schema(files: list[Path], columns: Sequence[str]) -> tuple[pa.Schema, int]:

@@ -49,7 +49,7 @@ class Source:
     def run(self, work: Work, tasks: int | None = None) -> Rdd:
         """The packages that the work makes of all rows; by at most so many tasks."""
         if self.frame is not None:
-            found = self.frame.mapInArrow(_in_frame(_guarded(_gathered, work)), PACKAGES)
+            found = self.frame.mapInArrow(_in_frame(_guarded(gathered, work)), PACKAGES)
             return found.rdd
         assert self.rdd is not None
         assert self.opening is not None
@@ -152,8 +152,8 @@ def spare_modules() -> None:
         gc.freeze()
 
 
-def _gathered(batches: Iterator[Any]) -> Batches:
-    """The rows of a frame in fewer, larger batches."""
+def gathered(batches: Iterator[Any]) -> Batches:
+    """The same rows in fewer, larger batches."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         if waiting and sum(map(len, waiting)) + len(batch) > BATCH:
@@ -197,6 +197,14 @@ def opened(columns: tuple[str, ...] | None, coded: bool, without: Without | None
     return batches
 
 
+def without_file(path: object) -> InputError:
+    """The error for a file that is not there for an executor."""
+    return InputError(
+        f"{path} does not exist for the executors. Put the table on storage that every worker and this "
+        "machine share under the same path."
+    )
+
+
 def read_groups(place: str) -> Opening:
     """The rows of row groups of Parquet files; place: how Spark is called in messages."""
 
@@ -205,10 +213,7 @@ def read_groups(place: str) -> Opening:
             try:
                 yield from group()
             except FileNotFoundError:
-                raise InputError(
-                    f"{group.path} does not exist for the executors. Put the table on storage that "
-                    "every worker and this machine share under the same path."
-                ) from None
+                raise without_file(group.path) from None
             except (pa.ArrowException, OSError):
                 raise unreadable_file(place) from None
 

@@ -20,6 +20,7 @@ from shoal.engines.spark.packages import (
     all_rows,
     conformed,
     exchanged,
+    gathered,
     joined,
     opened,
     package_of,
@@ -28,6 +29,8 @@ from shoal.io.arrow import one_chunk
 
 SLOT_ROWS = 256
 """Rows that go to one place together at least, about, where there are many."""
+SCATTERED_ROWS = 4096
+"""Rows of a file that go to one place together: up to a thousand times as many wait in memory."""
 
 
 def mapping(function: BatchFunction, schema: pa.Schema) -> Work:
@@ -59,6 +62,37 @@ def as_they_are(batches: Batches) -> Packages:
     """All rows."""
     for batch in batches:
         yield package_of(batch)
+
+
+def scattering(slots: int) -> Work:
+    """The rows of a part in slots, some thousands at a time, by where they are in it: so a row goes to
+    the same slot if it is read again, whatever the batches are then."""
+
+    def work(batches: Batches) -> Packages:
+        first = 0
+        for batch in batches:
+            at = 0
+            while at < len(batch):
+                block, before = divmod(first + at, SCATTERED_ROWS)
+                rows = batch.slice(at, SCATTERED_ROWS - before)
+                yield package_of(rows, block % slots)
+                at += len(rows)
+            first += len(batch)
+
+    return work
+
+
+def gathering(batches: Batches) -> Packages:
+    """All rows in larger packages, texts that repeat as codes."""
+    for batch in gathered(batches):
+        columns = [coded_texts(column) for column in batch.columns]
+        yield package_of(pa.table(columns, names=batch.schema.names))
+
+
+def coded_texts(column: pa.Array) -> pa.Array:
+    """Texts as codes, where most occur twice."""
+    coded = column.dictionary_encode()
+    return coded if 2 * len(coded.dictionary) <= len(column) else column
 
 
 def first_of(limit: int) -> Work:

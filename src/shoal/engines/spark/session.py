@@ -32,7 +32,7 @@ from shoal.engines.spark.arrow import (
     unsupported_type,
 )
 from shoal.engines.spark.failures import quiet, translated_errors, unpack_error
-from shoal.engines.spark.files import no_rows, read_frame, require_columns
+from shoal.engines.spark.files import ParquetTable, no_rows, read_files, require_columns
 from shoal.engines.spark.folders import write_folder
 from shoal.engines.spark.key_counts import (
     KEYS_TOGETHER,
@@ -163,19 +163,18 @@ class SparkTables:
         with self._translated_errors():
             files = [place for place in sources if isinstance(place, Path)]
             assert len(files) == len(sources), "see `check_spark_files`"
-            found = read_frame(self._spark, files, columns, options, self._parts)
-            rows = found.rows
-            self._forget(name)
-            if rows is not None:
+            found = read_files(self._spark, files, columns, options, self._parts)
+            if isinstance(found, ParquetTable):
+                self._forget(name)
                 self._tables.defer(name, found.make, keep=False)
-                if found.scan is not None:
-                    stored = schema_in_spark(found.schema)
-                    self._scans[name] = ScannedTable(found.scan, stored, rows)
-            elif rows := self._tables.keep(name, found.make()):
-                self._listener(Transfer(rows))
+                rows, stored = found.rows, schema_in_spark(found.schema)
+                self._scans[name] = ScannedTable(found.scan, stored, rows)
             else:
-                self._tables.drop(name)
-                raise no_rows(listed([str(source) for source in sources], 3))
+                rows = self._keep(name, found.packages, found.schema)
+                if not rows:
+                    self.drop(name)
+                    raise no_rows(listed([str(source) for source in sources], 3))
+                self._listener(Transfer(rows))
             self.set_shuffle_partitions(rows)
         return found.schema
 
@@ -324,8 +323,9 @@ class SparkTables:
         self._packed[name] = PackedTable(rdd, schema, None)
         self._tables.defer(name, lambda: self._frame(rdd, schema), keep=False)
 
-    def _keep(self, name: str, rdd: Rdd, schema: pa.Schema) -> None:
-        """Compute packages and keep them under the name; an error in one of them is raised."""
+    def _keep(self, name: str, rdd: Rdd, schema: pa.Schema) -> int:
+        """Compute packages and keep them under the name; an error in one of them is raised. Returns the
+        number of rows."""
         kept = rdd.persist(_on_disk())
         try:
             found = kept.map(lambda package: (package[1], package[3])).collect()
@@ -336,8 +336,10 @@ class SparkTables:
                 kept.unpersist()
             raise
         self._forget(name)
-        self._packed[name] = PackedTable(kept, schema, sum(rows for rows, _ in found))
+        total = sum(rows for rows, _ in found)
+        self._packed[name] = PackedTable(kept, schema, total)
         self._tables.defer(name, lambda: self._frame(kept, schema), keep=True)
+        return total
 
     def _forget(self, name: str) -> None:
         """Forget the packages of a table that is dropped or replaced."""

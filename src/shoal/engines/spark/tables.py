@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from shoal.engines.spark.arrow import ERROR
-from shoal.engines.spark.failures import quiet, unpack_error
+from shoal.engines.spark.failures import quiet
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
 Frame = Any
@@ -50,33 +49,25 @@ class Tables:
     def keep(self, name: str, frame: Frame, again: bool = False) -> int:
         """Compute the frame and keep it under the name; returns the number of rows.
 
-        An error that a row has in the column ERROR is raised; the table is without that column.
-
         again: whether it comes from a kept table, and others will come from it in turn.
         """
         from pyspark import StorageLevel
-        from pyspark.sql import functions as f
 
         # read back from disk row by row; the serialised level takes a whole part into memory at once
         level = StorageLevel.MEMORY_AND_DISK_DESER
         with without_adaptive_plans(self._spark) if again else nullcontext():
             kept = frame.persist(level)
-        has_errors = ERROR in kept.columns
         try:
-            error = f.max(ERROR) if has_errors else f.lit(None)
-            rows, said = kept.select(f.count(f.lit(1)), error).first()
-            if said is not None:
-                raise unpack_error(said) or RuntimeError(said)
+            rows = int(kept.count())
         except BaseException:
             with quiet():
                 kept.unpersist()
             raise
         self.drop(name)
-        view = without_lineage(self._spark, kept)
-        (view.drop(ERROR) if has_errors else view).createOrReplaceTempView(self._prefix + name)
-        self._frames[name] = kept.drop(ERROR) if has_errors else kept
-        self._kept[name], self._rows[name] = kept, rows
-        return int(rows)
+        without_lineage(self._spark, kept).createOrReplaceTempView(self._prefix + name)
+        self._frames[name] = self._kept[name] = kept
+        self._rows[name] = rows
+        return rows
 
     def rows(self, name: str) -> int:
         """The number of rows of a kept table."""
