@@ -15,7 +15,7 @@ from shoal import allocation
 from shoal.allocation import LARGE, reusing
 
 MEASURED = """
-import sys, threading
+import sys, threading, time
 import numpy as np
 from shoal.allocation import LARGE, reusing, share_one_arena
 
@@ -34,6 +34,11 @@ def work():
         inside = resident()
         take()
         again = resident()
+        if sys.argv[1] == "database":
+            with connection(0) as opened:
+                opened.execute("SELECT 1")
+            time.sleep(1.5)  # a thread of the database without work would have trimmed the memory
+            again = resident()
     print(inside - before, again - before, resident() - before)
 
 if sys.argv[1] == "thread":
@@ -42,6 +47,8 @@ if sys.argv[1] == "thread":
     thread.start()
     thread.join()
 else:
+    if sys.argv[1] == "database":
+        from shoal.engines.duckdb.connection import connection
     work()
 """
 
@@ -73,6 +80,14 @@ def test_freed_memory_stays_and_goes_back_at_the_end(how: str) -> None:
     assert inside > 150, "freed, but kept"
     assert again < inside + 50, "what was freed is used again"
     assert after < 50
+
+
+@needs_glibc
+def test_the_database_that_stays_open_leaves_freed_memory_alone() -> None:
+    inside, again, after = _measure("database")
+    assert inside > 150
+    assert again > 150, "freed, and still kept"
+    assert after < inside - 100, "given back at the end, but for what the database holds"
 
 
 @needs_glibc

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.encoding import cells
 from shoal.encoding.cells import hash_rows, spelled, words_of
 from shoal.hierarchy.text import text_of
+from shoal.seeds import LARGE
 
 D = Decimal
 COLUMNS: list[pa.Array] = [
@@ -101,6 +103,22 @@ def test_rows_hash_alike_in_any_order(column: list[str], seed: int) -> None:
     back = hash_rows(len(column), [codes[::-1]], [pa.array(column[::-1])], seed).tolist()
     assert back == hashes[::-1]
     assert len(set(hashes)) == len(set(column))
+
+
+@pytest.mark.parametrize("seed", [5, LARGE + 5])
+def test_rows_hash_alike_however_many_at_a_time(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    codes = np.array([7, 3, 7, 1], np.int32)
+    texts = pa.array(["x", "a", "é", None, "a"]).slice(1)
+    columns = [*(one for one in COLUMNS if len(one) == 4), texts, texts.dictionary_encode()]
+
+    def hashed(rows: slice) -> list[int]:
+        some = [one.slice(rows.start, rows.stop - rows.start) for one in columns]
+        return hash_rows(len(codes[rows]), [codes[rows]], some, seed).tolist()
+
+    one_by_one = [word for i in range(4) for word in hashed(slice(i, i + 1))]
+    for at_once in (1, 3, 4, 5):
+        monkeypatch.setattr(cells, "AT_ONCE", at_once)
+        assert hashed(slice(0, 4)) == one_by_one
 
 
 def test_every_part_of_a_row_and_the_seed_count() -> None:

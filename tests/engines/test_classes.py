@@ -104,15 +104,17 @@ def test_against_a_plain_count(rows: list[Row], starred: bool, ending: str) -> N
 @given(
     runs=st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS, st.integers(1, 6)), max_size=12),
     starred=st.booleans(),
+    most=st.sampled_from([1, 40, classes.MOST_NUMBERS]),
 )
 def test_runs_of_equal_rows(
-    runs: list[tuple[str | None, str | None, str | None, str | None, int]], starred: bool
+    runs: list[tuple[str | None, str | None, str | None, str | None, int]], starred: bool, most: int
 ) -> None:
     rows: list[Row] = [run[:4] for run in runs for _ in range(run[4])]
     for share in (0.0, 0.5, 1.0):  # runs of rows are counted never, if there are few, and always
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(classes, "FEW", 0)
             patched.setattr(classes, "RUNS", share)
+            patched.setattr(classes, "MOST_NUMBERS", most)
             given = NAMES if starred else ()
             found = ENGINE.count_classes(table_of(rows), NAMES[:2], starred=given)
         assert sorted(found[""].sizes.tolist()) == [size for size, _ in naive(rows, starred)]

@@ -26,11 +26,12 @@ def setting(con: duckdb.DuckDBPyConnection, key: str) -> object:
     return found[0]
 
 
-@each_size
-def test_no_more_threads_than_cores(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+def test_no_more_threads_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SHOAL_THREADS", raising=False)
-    with connection(size) as con:
+    with connection(SMALL + 1) as con:
         assert setting(con, "threads") == workers() <= len(os.sched_getaffinity(0))
+    with connection(SMALL) as con:  # one that stays open has no thread that would be idle
+        assert setting(con, "threads") == 1
 
 
 @each_size

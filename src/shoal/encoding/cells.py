@@ -37,6 +37,8 @@ from shoal.threads import each
 
 MANY = 100_000
 """So many values are gathered by Arrow."""
+AT_ONCE = 1 << 17
+"""Rows that are hashed at a time."""
 MISSING_WORD = np.uint64(0x5A17_0F_F15E5)
 
 
@@ -224,7 +226,9 @@ def encode(
     if predict is not None:
         quasi_codes = _steered(quasi_codes, predict, target_classes(predict, column(predict)))
     sensitive_codes = {name: by_name.pop(name) for name in sensitive} | by_name
-    return build_cells(quasi_codes, sensitive_codes, others, seed, people, weights)
+    domains, keys = _packed(quasi_codes)
+    del encoded, quasi_codes  # their memory is needed again
+    return _cells_of_keys(domains, keys, sensitive_codes, others, seed, people, weights)
 
 
 def _steered(
@@ -259,12 +263,32 @@ def build_cells(
     weights: Ints | None = None,
 ) -> Cells:
     """The cells of a table whose columns are encoded; `plain` are the other published columns."""
+    return _cells_of_keys(*_packed(quasi), sensitive, plain, seed, people, weights)
+
+
+def _packed(
+    quasi: Sequence[tuple[Domain, Codes]],
+) -> tuple[tuple[Domain, ...], list[tuple[Words, int]]]:
+    """The domains of some columns, and their codes packed into words."""
+    domains = tuple(domain for domain, _ in quasi)
+    return domains, pack([codes for _, codes in quasi], [domain.size for domain in domains])
+
+
+def _cells_of_keys(
+    domains: tuple[Domain, ...],
+    keys: Sequence[tuple[Words, int]],
+    sensitive: Mapping[str, tuple[Domain, Codes]],
+    plain: Sequence[pa.Array],
+    seed: int,
+    people: People | None,
+    weights: Ints | None,
+) -> Cells:
+    """`build_cells` of columns that are packed."""
     from shoal.kernels.sorting import radix_sort, run_starts, sort_runs
 
-    n = len(quasi[0][1])
+    n = len(keys[0][0])
     texts = each(spelled, plain, n)
     hashes = hash_rows(n, [codes for _, codes in sensitive.values()], texts, seed)
-    keys = pack([codes for _, codes in quasi], [domain.size for domain, _ in quasi])
     order = np.arange(n, dtype=np.int64)
     if people is not None:  # rows that are published alike may be of different people
         order = np.argsort(people.number, kind="stable")
@@ -277,11 +301,11 @@ def build_cells(
     # the first row of each cell has its codes, whichever of its rows that is
     some, heads = first[starts[:-1]], order[starts[:-1]]
     words = [some, *(word[heads] for word, _ in keys[1:])]
-    codes = unpack(words, [domain.size for domain, _ in quasi])
+    codes = unpack(words, [domain.size for domain in domains])
     sort_runs(order, starts, hashes)
     sort_runs(order, starts, spread(order, starts, hashes))
     return Cells(
-        domains=tuple(domain for domain, _ in quasi),
+        domains=domains,
         codes=codes,
         starts=starts,
         rows=order,
@@ -306,8 +330,9 @@ def spread(order: Ints, starts: Ints, hashes: Words) -> Words:
     begins[1:] = ordered[1:] != ordered[:-1]
     begins[starts[:-1]] = True
     first = np.flatnonzero(begins)
-    nth = np.arange(len(ordered)) - np.repeat(first, np.diff(np.append(first, len(ordered))))
-    stir(ordered, nth.astype(np.uint64))
+    nth = np.arange(len(ordered))
+    nth -= np.repeat(first, np.diff(np.append(first, len(ordered))))
+    stir(ordered, nth.view(np.uint64))
     keys = np.empty_like(hashes)
     keys[order] = ordered
     return keys
@@ -359,14 +384,33 @@ def hash_rows(n: int, sensitive: Sequence[Codes], plain: Iterable[pa.Array], see
     """
     from shoal.kernels.hashing import keyed_hash, stir
 
-    coded = (codes.astype(np.uint64) for codes in sensitive)
-    words = chain(coded, map(words_of, plain))
-    if seed >= LARGE:
-        return keyed_hash(n, words, key_words(seed, "rows"))
-    state = np.full(n, (seed * 0x9E37 + 1) % (1 << 64), np.uint64)
-    for each_word in words:
-        stir(state, each_word)
-    return state
+    codes, texts = list(sensitive), [_WordsInParts(column) for column in plain]
+    key = key_words(seed, "rows") if seed >= LARGE else None
+    out = np.full(n, (seed * 0x9E37 + 1) % (1 << 64), np.uint64)
+    for begin in range(0, n, AT_ONCE):
+        part = slice(begin, min(begin + AT_ONCE, n))
+        words = chain(
+            (one[part].astype(np.uint64) for one in codes), (one.words(part) for one in texts)
+        )
+        if key is not None:
+            out[part] = keyed_hash(part.stop - begin, words, key)
+            continue
+        for each_word in words:
+            stir(out[part], each_word)
+    return out
+
+
+class _WordsInParts:
+    """The words of a column (`words_of`), some rows at a time."""
+
+    def __init__(self, column: pa.Array) -> None:
+        self._column, self._words = column, None
+        if pa.types.is_dictionary(column.type):
+            self._words = words_of(column.dictionary)
+
+    def words(self, part: slice) -> Words:
+        """Those of some rows."""
+        return _words(self._column.slice(part.start, part.stop - part.start), self._words)
 
 
 def spelled(column: pa.Array) -> pa.Array:
@@ -397,9 +441,14 @@ def spelled(column: pa.Array) -> pa.Array:
 
 def words_of(column: pa.Array) -> Words:
     """(n,) a 64-bit word for each value: the value itself where it fits, else a hash of it."""
+    return _words(column, None)
+
+
+def _words(column: pa.Array, of_codes: Words | None) -> Words:
+    """The same; of_codes: those of the values of a dictionary, where they are known."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        words = words_of(column.dictionary)
+        words = words_of(column.dictionary) if of_codes is None else of_codes
         codes = pc.fill_null(column.indices, 0).to_numpy(zero_copy_only=False)
         out = in_order(words, codes) if len(words) else np.zeros(len(column), np.uint64)
     elif pa.types.is_null(kind):

@@ -89,7 +89,8 @@ from shoal.verification.digest import content_of
 class _Labelled:
     """Groups with their labels."""
 
-    parts: ReleaseView
+    parts: ReleaseView | None
+    """None once all is measured and nobody asks for it any more: it takes much memory."""
     groupings: tuple[Grouping, ...]
     """As the method formed them."""
     published: PublishedRows | Anatomy
@@ -133,6 +134,7 @@ class MemoryEngine(Engine):
         self._groupings: tuple[Grouping, ...] = ()
         self._uniform: UniformGroups | None = None
         self._labelled: _Labelled
+        self._column_loss: dict[str, float] = {}
         self._tables: tuple[Any, ...] = ()
         self._rows: Ints = np.zeros(0, np.int64)
         self._originals = NO_ORIGINALS
@@ -447,6 +449,7 @@ class MemoryEngine(Engine):
         """Measure the release cell by cell."""
         policy, labelled = self._policy, self._labelled
         parts, cells = labelled.parts, self._cells
+        assert parts is not None
         metrics = metrics_of(policy)
         evidence = collect(
             parts,
@@ -469,6 +472,9 @@ class MemoryEngine(Engine):
             recognition={name: one.report(self._rows) for name, one in rates.items()},
             evidence=evidence,
         )
+        self._column_loss = column_loss_of(parts, 1)
+        if not policy.columns_labelled(*STATISTICS):
+            self._labelled = replace(labelled, parts=None)
         progress(1.0)
         return replace(measured, weighted=self._weighted())
 
@@ -594,7 +600,7 @@ class MemoryEngine(Engine):
         apart = policy.publish == "anatomy"
         sensitive = () if apart else policy.sensitive
         counts = MemoryCounts(plain, release.column, labels, self._people, sensitive, classes)
-        determined = coarsened(self._determined, column_loss_of(labelled.parts, 1))
+        determined = coarsened(self._determined, self._column_loss)
         found = disclosure_of(counts, determined, exact=apart)
         return replace(found, repeated=self._repeated)
 
@@ -626,6 +632,8 @@ class MemoryEngine(Engine):
     def _behind_statistics(self) -> dict[str, tuple[pa.Array, Ints]]:
         """Per column of statistics the labels that cover the values of its groups, and their rows."""
         parts, forms = self._labelled.parts, self._policy.columns_labelled(*STATISTICS)
+        if parts is None:
+            return {}
         found = {}
         for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
             for j, column in enumerate(grouping.columns):

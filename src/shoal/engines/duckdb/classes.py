@@ -28,7 +28,9 @@ from shoal.threads import each
 STAR = "*"
 SIZES_ONLY = ""
 FEW = 10_000
-"""Rows that are counted without a query."""
+"""Rows that are always counted without a query."""
+MOST_NUMBERS = 1 << 62
+"""Rows with different texts that one number can tell apart."""
 RUNS = 0.5
 """The share of rows that differ from the one above them up to which runs of equal rows are counted."""
 
@@ -73,38 +75,36 @@ def count_table(
     codes = each(lambda c: number_texts(c, table.column(c)), needed, table.num_rows)
     by_name = dict(zip(needed, codes, strict=True))
     if table.num_rows <= FEW:
-        return _count_few(table.num_rows, by_name, columns, of, starred)
+        return _count_few(np.ones(table.num_rows, np.int64), by_name, columns, of, starred)
     return _count_by_query(table, by_name, columns, of, starred)
 
 
 def _count_few(
-    n_rows: int,
+    rows: Ints,
     by_name: Mapping[str, TextCodes],
     columns: Sequence[str],
     of: Sequence[str],
     starred: Sequence[str],
 ) -> dict[str, Counts]:
-    """The classes of some rows; see `_sql` for those that are left out."""
-    owner = np.zeros(n_rows, np.int64)
-    for name in columns:
-        texts = by_name[name].texts
-        codes = pc.fill_null(by_name[name].codes, len(texts)).to_numpy(zero_copy_only=False)
-        owner = owner * (len(texts) + 1) + codes
-        owner = np.unique(owner, return_inverse=True)[1].reshape(-1)
+    """The classes of some runs of equal rows; see `_sql` for those that are left out.
+
+    rows: those of each run, 1 where values are listed.
+    """
+    owner = _numbered([by_name[name] for name in columns], len(rows))
     if starred:
-        stars = np.ones(n_rows, np.bool_)
+        stars = np.ones(len(rows), np.bool_)
         for name in starred:
             star = pc.index(by_name[name].texts, STAR).as_py()
             stars &= pc.fill_null(by_name[name].codes, -2).to_numpy(zero_copy_only=False) == star
         kept = np.bincount(owner, ~stars) > 0
     else:
         kept = np.ones(owner.max(initial=-1) + 1, np.bool_)
-    rows = np.flatnonzero(kept[owner])
-    owner = (np.cumsum(kept) - 1)[owner[rows]]
-    sizes = np.bincount(owner, minlength=int(kept.sum()))
+    some = np.flatnonzero(kept[owner])
+    owner = (np.cumsum(kept) - 1)[owner[some]]
+    sizes = np.bincount(owner, rows[some], int(kept.sum())).astype(np.int64)
     found = {SIZES_ONLY: size_counts(sizes)}
     for name in of:
-        values = TextCodes(by_name[name].codes.take(pa.array(rows)), by_name[name].texts)
+        values = TextCodes(by_name[name].codes.take(pa.array(some)), by_name[name].texts)
         found[name] = _histograms(name, sizes, owner, values)
     return found
 
@@ -117,22 +117,40 @@ def _count_by_query(
     starred: Sequence[str],
 ) -> dict[str, Counts]:
     place = {c: f"c{i}" for i, c in enumerate(by_name)}
-    stars = {place[c]: str(pc.index(by_name[c].texts, STAR).as_py()) for c in starred}
     numbers = {place[c]: codes.codes for c, codes in by_name.items()}
-    rows = "count(*)"
     if columns and not of:
         # rows of a class are often written one after the other: such a run is counted as one
         first = np.flatnonzero(_begins(list(numbers.values()), table.num_rows))
         if len(first) <= RUNS * table.num_rows:
-            some, sizes = pa.array(first), np.diff(first, append=table.num_rows)
-            numbers = {c: codes.take(some) for c, codes in numbers.items()}
-            numbers["r"], rows = pa.array(sizes), "CAST(sum(r) AS BIGINT)"
+            # without the database: closing it gives free memory, needed again, back to the system
+            some = pa.array(first)
+            runs = {c: TextCodes(one.codes.take(some), one.texts) for c, one in by_name.items()}
+            return _count_few(np.diff(first, append=table.num_rows), runs, columns, of, starred)
+    stars = {place[c]: str(pc.index(by_name[c].texts, STAR).as_py()) for c in starred}
     with connection(table.nbytes) as con:
         # A table without columns would lose its rows.
         con.register("published", pa.table(numbers or {"c0": pa.nulls(table.num_rows)}))
-        sql = _sql("published", [place[c] for c in columns], [place[c] for c in of], stars, rows)
+        sql = _sql("published", [place[c] for c in columns], [place[c] for c in of], stars)
         classes = con.sql(sql).to_arrow_table()
     return _counts(classes, of, lambda c, v: TextCodes(one_chunk(v), by_name[c].texts))
+
+
+def _numbered(columns: Sequence[TextCodes], n: int) -> Ints:
+    """(n,) equal numbers where rows have equal texts in all columns, from 0 on without gaps."""
+    owner, bound = np.zeros(n, np.int64), 1
+    for column in columns:
+        size = len(column.texts) + 1
+        if bound * size > MOST_NUMBERS:
+            owner, bound = _without_gaps(owner)
+        codes = pc.fill_null(column.codes, size - 1).to_numpy(zero_copy_only=False)
+        owner, bound = owner * size + codes, bound * size
+    return _without_gaps(owner)[0]
+
+
+def _without_gaps(numbers: Ints) -> tuple[Ints, int]:
+    """The place of each number among the different ones, and how many these are."""
+    found, place = np.unique(numbers, return_inverse=True)
+    return place.reshape(-1), len(found)
 
 
 def _begins(columns: Sequence[pa.Array], n: int) -> Bools:
@@ -148,9 +166,7 @@ def _begins(columns: Sequence[pa.Array], n: int) -> Bools:
     return found
 
 
-def _sql(
-    source: str, columns: list[str], of: list[str], stars: dict[str, str], rows: str = "count(*)"
-) -> str:
+def _sql(source: str, columns: list[str], of: list[str], stars: dict[str, str]) -> str:
     """n: rows of each class; v0, v1, ...: the values of each sensitive column in it.
 
     stars: what a star looks like in some columns. A row that is all stars there may stand beside
@@ -162,7 +178,7 @@ def _sql(
     kept = f"HAVING NOT bool_and({every})" if stars else ""
     # Without a column to tell them apart, all rows are one class (and no rows are none).
     keys = ", ".join(columns) or "c0 IS NULL AND c0 IS NOT NULL"
-    return f"SELECT {rows} AS n{''.join(lists)} FROM {source} GROUP BY {keys} {kept}"
+    return f"SELECT count(*) AS n{''.join(lists)} FROM {source} GROUP BY {keys} {kept}"
 
 
 def _counts(

@@ -17,15 +17,15 @@ Connection = Any
 SMALL = 1 << 23
 """Bytes of a task that may share a database with others."""
 
-_shared_databases: dict[int, Connection] = {}
-"""Per number of threads, the database that small tasks share."""
+_shared_databases: list[Connection] = []
+"""The database that small tasks share, once there is one."""
 _shared_lock = threading.Lock()
 
 
-def settings() -> dict[str, Any]:
+def settings(threads: int | None = None) -> dict[str, Any]:
     """The configuration of every database: no downloads, and no more threads than allowed."""
     config: dict[str, Any] = {
-        "threads": workers(),
+        "threads": workers() if threads is None else threads,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
@@ -50,7 +50,9 @@ def connection(size: int) -> Iterator[Connection]:
     """An empty database for one task on so many bytes, closed after it.
 
     Opening a database takes longer than most small tasks, so these share one that stays open, each with
-    tables of its own. Closing a database frees its buffers, so large tasks have one of their own.
+    tables of its own. It has no threads but those of its tasks: others, when they have nothing to do,
+    give all memory that is free in this process back to the system, which `allocation.py` keeps. Closing
+    a database frees its buffers, so large tasks have one of their own.
     """
     opened = _shared() if size <= SMALL else _fresh()
     try:
@@ -63,29 +65,29 @@ def connection(size: int) -> Iterator[Connection]:
         opened.close()
 
 
-def _fresh() -> Connection:
+def _fresh(threads: int | None = None) -> Connection:
     # rows are never spilled to disk, where a crash would leave them, nor cached
     plain = {"preserve_insertion_order": True, "temp_directory": ""}
-    config = {**settings(), **plain, "enable_external_file_cache": False}
+    config = {**settings(threads), **plain, "enable_external_file_cache": False}
     return connect(":memory:", config)
 
 
 def _shared() -> Connection:
     with _shared_lock:
-        found = _shared_databases.get(workers()) or _fresh()
-        _shared_databases[workers()] = found
+        found = next(iter(_shared_databases), None) or _fresh(threads=1)
+        _shared_databases[:] = [found]
         return _configured(found.cursor())
 
 
 def _forget() -> None:
     """Forget the databases of the parent process: a forked child has no threads for them."""
     global _shared_lock
-    _parent_databases.append(dict(_shared_databases))
+    _parent_databases.extend(_shared_databases)
     _shared_databases.clear()
     _shared_lock = threading.Lock()
 
 
-_parent_databases: list[dict[int, Connection]] = []
+_parent_databases: list[Connection] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 

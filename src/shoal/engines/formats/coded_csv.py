@@ -73,7 +73,7 @@ WIDE = 100
 """Columns from which on the numbers are kept in two bytes, where these are enough."""
 NARROW = 1 << 15
 """Numbers that two bytes can hold."""
-ROWS_AT_ONCE = 1 << 16
+ROWS_AT_ONCE = 1 << 14
 """Rows that are written at a time."""
 CELLS_AT_ONCE = 1 << 21
 """Cells that are, of a wide table."""
@@ -191,7 +191,7 @@ class _Piece:
         """
         n = int(self.places.max()) + 1
         self.fields, self.rows = _new_fields(self.coded), 0
-        self.blocks: list[list[npt.NDArray[np.int16 | np.int32]]] = []
+        self.blocks: list[dict[int, npt.NDArray[np.int16 | np.int32]]] = []
         self.chunks: list[list[pa.Array]] = [[] for _ in range(self.coded, n)]
         # fields have some bytes as a rule; where they are shorter there are several turns
         most = BLOCK // (SHORT * len(self.places)) + 1
@@ -246,7 +246,8 @@ class _Piece:
         self.rows += codes.shape[1]
         # numbers that are few are kept in two bytes until all are known
         kinds = (np.int16 if n < NARROW else np.int32 for n in self.fields.counts.tolist())
-        self.blocks.append([one.astype(kind) for one, kind in zip(codes, kinds, strict=False)])
+        narrow = (one.astype(kind) for one, kind in zip(codes, kinds, strict=False))
+        self.blocks.append(dict(enumerate(narrow)))
         for chunks, begins, mine in zip(self.chunks, codes[self.coded :], sizes, strict=True):
             chunks.append(_texts(buffer, begins.astype(np.int64), mine, mine == 0))
 
@@ -348,6 +349,8 @@ def _column(pieces: Sequence[_Piece], j: int, separator: str, quote: str) -> pa.
     coded = pieces[0].coded
     if j >= coded:
         chunks = [chunk for piece in pieces for chunk in piece.chunks[j - coded]]
+        for piece in pieces:
+            piece.chunks[j - coded].clear()
         if sum(chunk.nbytes for chunk in chunks) >= SMALL_OFFSETS:
             return None  # a column in one piece needs wider offsets
         return _unquoted(pa.chunked_array(chunks).combine_chunks(), quote)
@@ -360,8 +363,8 @@ def _column(pieces: Sequence[_Piece], j: int, separator: str, quote: str) -> pa.
             return None
         texts, numbers = _merged(every, *found)
         for block in piece.blocks:
-            some = block[j] if numbers is None else numbers[block[j]]
-            codes[at : at + len(some)] = some
+            some = block.pop(j)  # its memory is needed again
+            codes[at : at + len(some)] = some if numbers is None else numbers[some]
             at += len(some)
         every = texts
     indices = pa.array(codes)
