@@ -37,3 +37,19 @@ def test_spellings_and_codes_for_missing_values(session: SparkTables, tmp_path: 
     asking = Policy.load({**keys, "read": {"missing": ["?"]}})
     with pytest.raises(InputError, match=r"reads 'NA' in .* Add `missing: \[\"\?\", NA\]`"):
         run_in(session, source, asking, tmp_path / "asked.parquet", folders=True)
+
+
+def test_sensitive_numbers_have_one_zero(session: SparkTables, tmp_path: Path) -> None:
+    chance = Random(2)
+    pay = chance.choices([0.0, -0.0, 1.0, 2.5, None], k=200)
+    source, here, there = (tmp_path / f"{name}.parquet" for name in ("in", "here", "there"))
+    pq.write_table(pa.table({"age": chance.choices(range(40), k=200), "pay": pay}), source)
+    columns = {"age": "quasi", "pay": "sensitive"}
+    constraints = [{"k": 4}, {"t": 0.25, "of": "pay"}]
+    policy = Policy.load({"columns": columns, "constraints": constraints, "seed": 3})
+    memory = shoal.run(source, policy, here)
+    found = run_in(session, source, policy, there, folders=True, fragment_rows=60)
+    assert found.findings == memory.findings
+    published = read_all(there)
+    assert rows_of(published) == rows_of(read_all(here))
+    assert not any(str(value) == "-0.0" for value in published["pay"].to_pylist())

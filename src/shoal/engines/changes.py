@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,7 +25,25 @@ from shoal.presets.checking import rows_that_break, text_counts
 from shoal.verification.meaning import require_codes_declared
 from shoal.verification.rules import PublishedRule
 
-Change = Recoding | Pseudonyms
+
+@dataclass(frozen=True)
+class WithoutNegativeZeros:
+    """Sensitive numbers with 0 in place of -0.
+
+    They are one number to models, but two texts to a reader, who would count two spellings of it.
+    """
+
+    def __call__(self, column: pa.Array) -> pa.Array:
+        """Change a column of floats."""
+        wide = pa.float32() if pa.types.is_float16(column.type) else column.type
+        return pc.add(column.cast(wide), pa.scalar(0, wide)).cast(column.type)
+
+    def type_of(self, kind: pa.DataType) -> pa.DataType:
+        """The type of the result."""
+        return kind
+
+
+Change = Recoding | Pseudonyms | WithoutNegativeZeros
 
 
 def changes_of(policy: Policy) -> dict[str, Change]:
@@ -35,6 +54,22 @@ def changes_of(policy: Policy) -> dict[str, Change]:
         key = policy.pseudonym.load(policy.folder)
         found |= {name: Pseudonyms(name, key) for name in policy.pseudonyms}
     return found
+
+
+def changed_table(table: Table, policy: Policy) -> Table:
+    """A table in memory with what the policy changes, and sensitive numbers without negative zeros."""
+    changes = changes_of(policy)
+    for name in policy.sensitive:
+        if name not in changes and name in table.names and _has_negative_zeros(table.column(name)):
+            changes[name] = WithoutNegativeZeros()
+    return ChangedTable(table, changes) if changes else table
+
+
+def _has_negative_zeros(column: pa.Array) -> bool:
+    if not pa.types.is_floating(column.type):
+        return False
+    values = column.drop_null().to_numpy(zero_copy_only=False)
+    return bool((np.signbit(values) & (values == 0)).any())
 
 
 def ruled_values(policy: Policy) -> list[str]:

@@ -25,7 +25,7 @@ from shoal.encoding.preferences import read_preferences
 from shoal.encoding.weights import SCALE, check_constant, differing_people, read_weights
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected, LabelForms
-from shoal.engines.changes import ChangedTable, changes_of
+from shoal.engines.changes import ChangedTable, changed_table, changes_of
 from shoal.engines.dropped_identifiers import (
     given_away,
     repeated_ids,
@@ -171,8 +171,7 @@ class MemoryEngine(Engine):
     def load(self, policy: Policy, clock: Clock) -> None:
         """Take the frame that the engine was made for."""
         assert self._table is not None
-        if changes := changes_of(policy):
-            self._table = ChangedTable(self._table, changes)
+        self._table = changed_table(self._table, policy)
         self._policy, clock.rows = policy, self._table.n_rows
 
     def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:

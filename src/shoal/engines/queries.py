@@ -106,6 +106,11 @@ def some_rows(table: str, columns: Sequence[str], one_in: int, most: int) -> str
     return f"{select(table, columns)} WHERE {chosen} LIMIT {most}"
 
 
+def count_negative_zeros(table: str, column: str) -> str:
+    """Rows in which a column of floats is -0."""
+    return f"{count_rows(table)} WHERE {column} = 0 AND CAST({column} AS STRING) LIKE '-%'"
+
+
 def count_rows(table: str) -> str:
     """n: the rows of a table."""
     return _described(f"SELECT count(*) AS n FROM {table}", "count", table, ())

@@ -22,6 +22,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected, LabelForms
 from shoal.engines.changes import (
     ChangeBatch,
+    WithoutNegativeZeros,
     changes_of,
     require_codes_before_rule,
     ruled_values,
@@ -70,6 +71,7 @@ from shoal.engines.queries import (
     Tree,
     class_sizes,
     count_below,
+    count_negative_zeros,
     count_published_people,
     number_people,
     people_by_code,
@@ -192,9 +194,18 @@ class RelationalEngine(Engine):
     def _change_columns(self) -> str:
         """Apply column rules and pseudonyms to the raw table; returns the name of the changed one."""
         changes = changes_of(self._policy)
+        names = columns_to_read(self._policy, self._identifiers)
+        for i, (name, kind) in enumerate(zip(names, self._schema.types, strict=True)):
+            if (
+                name in self._policy.sensitive
+                and name not in changes
+                and pa.types.is_floating(kind)
+            ):
+                query = count_negative_zeros(RAW, f"p{i}")
+                if query_number(self.session, query):
+                    changes[name] = WithoutNegativeZeros()
         if not changes:
             return RAW
-        names = columns_to_read(self._policy, self._identifiers)
         check_types(names, self._schema)
         for name in ruled_values(self._policy):
             i = names.index(name)
