@@ -13,6 +13,7 @@ from numba.core.errors import TypingError
 from shoal.arrays import Bools, Codes, Floats, Ints, Words
 from shoal.kernels import compiler
 from shoal.kernels.jit import Kernel, in_place, inlined, inner, interpreting, kernel, number
+from shoal.kernels.records import Record
 
 
 class Scale(NamedTuple):
@@ -137,7 +138,7 @@ def test_records_are_read_and_written(order: str) -> None:
     ours = compiled(fill)
     assert ours(one, 4) == fill.__wrapped__(other, 4) == int(one.marks[4:].sum())  # type: ignore[attr-defined]
     assert one.out.tolist() == other.out.tolist()
-    records = {isinstance(signature[0], compiler.Record) for signature in ours.signatures}
+    records = {isinstance(signature[0], Record) for signature in ours.signatures}
     assert (order == "C") in records
 
 
@@ -205,7 +206,7 @@ def test_records_differ_by_what_they_hold() -> None:
     """Symbols are named by a digest: equal for equal fields, and for these alone."""
 
     def of(*kinds: Any) -> Any:
-        return compiler.Record(Scale, tuple(kinds))
+        return Record(Scale, tuple(kinds))
 
     a, b = types.Array(types.int64, 1, "C"), types.Array(types.int32, 1, "C")
     assert of(types.float64, a) == of(types.float64, a)
@@ -284,3 +285,119 @@ def test_the_lesser_of_two_numbers_is_that_of_python() -> None:
         narrow(numbers, counts, codes, plain)
     assert compiled.tobytes() == plain.tobytes()
     assert not [name for name in seen if name.startswith(("ol_min", "ol_max"))]
+
+
+@inlined
+def _third(of: int) -> int:
+    return of // 3
+
+
+@in_place
+def divided(words: Words, counts: Ints, out: Floats) -> float:
+    """A name is used for values of three kinds, which must not be taken for one another."""
+    left = words[0]
+    total = 0.0
+    while left:
+        total += np.float64(left & np.uint64(3))
+        left &= left - np.uint64(1)
+    out[0] = total
+    left = counts[0]
+    while left % 7:
+        left -= 2
+        total -= left % 1000
+    out[1] = left % 1000
+    left = total / 3
+    out[2] = left
+    return left * 2
+
+
+@in_place
+def _ways(board: Board, codes: Codes, shape: Ints, limit: int) -> int:
+    """Variables that are set before, within and after loops, in one way, in each or in none."""
+    first, steps = board.cells, board.scale.steps
+    wide, best, found, last, kept, seen = first.shape[1], limit, NONE, 0, 0, 0
+    shape[0], shape[1], shape[2] = board.cells.shape[0], board.cells.shape[-1], len(steps)
+    for i in range(len(board.cells)):
+        begin = steps[i % shape[2]]
+        if board.marks[i]:
+            here = codes[i]
+            seen += here
+        else:
+            here = begin + i
+        for j in range(begin % 3, wide):
+            far = first[i, j] - here
+            if i > 0 and j == wide - 1:
+                far += last
+            if far < best or (far == best and found < i):
+                best, found = far, i
+        last = here if here % 2 else far
+        while last > 50:
+            last = _third(last)
+        kept += last + found
+        board.out[i] = kept
+    for _ in range(0):
+        kept = 0
+    return kept + best + seen
+
+
+NONE = -1
+
+
+def test_variables_of_several_kinds_are_told_apart() -> None:
+    words, counts = np.array([2**63 + 2**40 + 11], np.uint64), np.array([2**54 + 1])
+    one, other = np.zeros(3), np.zeros(3)
+    found = compiled(divided)(words, counts, one)
+    with interpreting():
+        assert found == divided(words, counts, other)
+    assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_variables_on_every_way(kind: type) -> None:
+    one, other = a_board(), a_board()
+    codes = np.random.default_rng(4).integers(-9, 90, 40).astype(kind)
+    shapes, expected = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    found = compiled(_ways)(one, codes, shapes, 70)
+    with interpreting():
+        assert found == _ways(other, codes, expected, 70)
+    assert one.out.tolist() == other.out.tolist()
+    assert shapes.tolist() == expected.tolist() == [40, 3, 5]
+
+
+@inner
+def _half(of: int) -> int:
+    return of >> 1
+
+
+@in_place
+def halves(codes: Codes, out: Ints) -> None:
+    out[0] = _half(7)
+    for i in range(1, len(out)):
+        out[i] = _half(codes[i]) + _half(i) + _half(out[i - 1])
+
+
+def test_a_part_has_one_signature_for_whole_numbers() -> None:
+    out = np.zeros(4, np.int64)
+    compiled(halves)(np.array([9, -9, 8, 7], np.int32), out)
+    assert out.tolist() == [3, -4, 3, 5]
+    # as a part of others, so that it is not found on disk
+    whole = compiled(Kernel(halves.function, no_cpython_wrapper=True, _nrt=False))  # type: ignore[attr-defined]
+    whole.compile((types.Array(types.int32, 1, "C"), types.Array(types.int64, 1, "C")))
+    assert len(compiled(_half).signatures) == 1
+
+
+def test_what_somebody_else_froze_stays_so() -> None:
+    def impossible(values: npt.NDArray[np.int64]) -> int:
+        return values.no_such_name  # type: ignore[attr-defined]
+
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with pytest.raises(TypingError):
+            compiler.compiled(impossible, no_cfunc_wrapper=True)(np.arange(3))  # type: ignore[arg-type]
+        assert 0 < gc.get_freeze_count() <= frozen
+    finally:
+        gc.unfreeze()
+    with pytest.raises(TypingError):
+        compiler.compiled(impossible, no_cfunc_wrapper=True)(np.arange(3))  # type: ignore[arg-type]
+    assert not gc.get_freeze_count()

@@ -223,10 +223,10 @@ def widths_with(columns: Columns, label: Label, g: int, j: int, widths: Floats) 
         more = columns.counted[base + j + members + 1] if members < size else now
         mine[:] = more
         for at in range(len(bits)):
-            left = bits[at]
-            while left:
-                mine[64 * at + ones((left & (~left + np.uint64(1))) - np.uint64(1))] = now
-                left &= left - np.uint64(1)
+            word = bits[at]
+            while word:
+                mine[64 * at + ones((word & (~word + np.uint64(1))) - np.uint64(1))] = now
+                word &= word - np.uint64(1)
         return
     low, high = label.low[g, j], label.high[g, j]
     mine[low : high + 1] = now

@@ -23,8 +23,8 @@ from shoal.progress import on_screen
 P = ParamSpec("P")
 Result = TypeVar("Result")
 number: Callable[[int | np.uint64], int] = cast(Any, np.int64)
-"""Kernels pass `number(0)` to each other: what is called with `0`, and then with a number that changes,
-is compiled twice, the second time for any number."""
+"""Kernels pass `number(0)` to each other: where numba works by itself, what is called with `0`, and then
+with a number that changes, is compiled twice, the second time for any number."""
 truth: Callable[[bool], bool] = cast(Any, np.bool_)
 """The same for False and True."""
 
@@ -205,7 +205,7 @@ def inlined(function: Callable[P, Result]) -> Callable[P, Result]:
     return Kernel(function, no_cpython_wrapper=True, _nrt=False, forceinline=True)
 
 
-@kernel
+@inlined
 def mix(state: np.uint64, word: np.uint64) -> np.uint64:
     """Stir one word into a state."""
     z = (state ^ word) + np.uint64(0x9E3779B97F4A7C15)

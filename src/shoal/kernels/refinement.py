@@ -15,7 +15,7 @@ from shoal.arrays import Bools, Codes, Ints
 from shoal.kernels.jit import in_place, inlined, inner, mix, number, truth
 
 NO_NEGATIVE_INDEX = True
-"""See `kernels/compiler.py`."""
+"""See `kernels/lowering.py`."""
 RANGE, SET, TREE, TABLE = 0, 1, 2, 3
 """How the loss of a label is found; TABLE: by its smallest and largest code."""
 NONE = -1
