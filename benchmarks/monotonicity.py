@@ -197,18 +197,23 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--tables", type=int, default=40)
     asked.add_argument("--first", type=int, default=0)
+    parts = ["over k", "tables"]
+    asked.add_argument("--parts", nargs="+", choices=parts, default=parts)
     asked.add_argument("--output", type=Path, default=HERE / "results" / "monotonicity.json")
     given = asked.parse_args()
     result: dict[str, Any] = {}
     if given.output.exists():  # what is not measured now stays
         result = json.loads(given.output.read_text())
     warnings.simplefilter("ignore", shoal.ShoalWarning)
-    known = "SHOAL_ADULT" in os.environ
-    result["over k"] = []
-    for one in chain(of_demo(), of_adult(Path(os.environ["SHOAL_ADULT"])) if known else ()):
-        result["over k"].append(one)
-        given.output.write_text(json.dumps(result, indent=1) + "\n")
-        print(json.dumps(one), flush=True)
+    if "over k" in given.parts:
+        known = "SHOAL_ADULT" in os.environ
+        result["over k"] = []
+        for one in chain(of_demo(), of_adult(Path(os.environ["SHOAL_ADULT"])) if known else ()):
+            result["over k"].append(one)
+            given.output.write_text(json.dumps(result, indent=1) + "\n")
+            print(json.dumps(one), flush=True)
+    if "tables" not in given.parts:
+        return
     numbers, done = range(given.first, given.first + given.tables), []
     with get_context("spawn").Pool() as pool:
         for one in pool.imap(of_table, numbers):

@@ -23,6 +23,7 @@ LADDERS: dict[str, list[list[dict[str, Any]]]] = {
     "l": [[{"k": 2}, {"l": figure, "of": "ill"}] for figure in (1, 2, 3, 4)],
     "alpha": [[{"k": 2}, {"alpha": figure, "of": "ill"}] for figure in (0.8, 0.65, 0.5)],
     "t": [[{"k": 2}, {"t": figure, "of": "ill"}] for figure in (0.6, 0.5, 0.4)],
+    "k beside beta": [[{"k": k}, {"beta": 2.0, "of": "ill"}] for k in (2, 4, 6, 9)],
 }
 
 

@@ -86,8 +86,8 @@ class Method(plugins.Plugin, ABC):
         cells: Cells,
         requirement: Requirement,
     ) -> Iterator[tuple[Requirement, Grouping]]:
-        """Groups that refinement may start from in place of those of `group`, and what they hold, which
-        is at least the requirement."""
+        """Groups that refinement may start from beside those of `group`, and what they hold, which is at
+        least the requirement."""
         return iter(())
 
     def partition_rule(self) -> "PartitionRule | None":

@@ -100,7 +100,7 @@ def _refined_best(
     seed: int,
     progress: Progress,
 ) -> Grouping:
-    """The groups, refined; or the best that was refined from one of the method's other starts.
+    """The best that was refined from the groups, or from one of the method's other starts.
 
     In a tiny table the best of those are refined once more, for longer: there luck decides much.
     """
@@ -114,13 +114,15 @@ def _refined_best(
         return required, found
 
     may = requirement.may_suppress
-    found = [
-        better(required, start, passes, seed)
+    starts = {grouping.group.tobytes(): (requirement, grouping)}
+    starts |= {
+        start.group.tobytes(): (required, start)
         for required, start in method.starts(cells, requirement)
         if may is None or int((start.group == SUPPRESSED).sum()) <= may
-    ]
-    if not found or min(lost(one) for _, one in found) > lost(grouping):
+    }
+    if len(starts) == 1:
         return refined(cells, requirement, grouping, passes, seed, progress, method.weights)
+    found = [better(*start, passes, seed) for start in starts.values()]
     if cells.n_rows <= TINY_ROWS:
         distinct = {one[1].group.tobytes(): one for one in found}
         found = sorted(distinct.values(), key=lambda one: lost(one[1]))[:AGAIN]

@@ -1,5 +1,6 @@
 """k-clustering: grow small clusters, each by the row that adds least loss."""
 
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from threading import Lock
@@ -42,6 +43,7 @@ from shoal.methods.base import (
 from shoal.methods.clustering import STRIDE, copied, growing_cluster, pool_of
 from shoal.methods.refinement import loss_of
 from shoal.methods.repair import holding_alone
+from shoal.methods.stronger import Found, equals_together
 from shoal.models.requirement import Requirement
 from shoal.threads import each
 
@@ -74,7 +76,9 @@ class KClustering(BlockMethod):
     they add least, among those that hold with them; a row that fits nowhere is suppressed. The order in
     which rows start clusters is random: it comes from the seed. Where a cluster of equal rows loses
     nothing, and those of them that are left are too few for another, they start none: others may need
-    them, and in the end they join it.
+    them, and in the end they join it. Where at least half of the rows have enough equals for a cluster,
+    refinement begins with the groups of a partition too, which keeps equal rows together, and what
+    loses least is kept.
 
     Source: our own sibling of L-clustering, with NCP for its loss and no merging.
     """
@@ -88,6 +92,10 @@ class KClustering(BlockMethod):
             beginning = _Beginning.of(cells, requirement, seed)
             return (grown(beginning, requirement.min_rows, LAST, progress),)
         return (least_lossy(cells, requirement, seed, progress),)
+
+    def starts(self, cells: Cells, requirement: Requirement) -> Iterator[Found]:
+        """Where most rows have enough equals for a cluster, the groups of a partition."""
+        return equals_together(cells, requirement)
 
 
 def least_lossy(cells: Cells, requirement: Requirement, seed: int, progress: Progress) -> Grouping:

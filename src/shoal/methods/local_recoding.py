@@ -30,7 +30,14 @@ from shoal.kernels.equivalence_classes import number_equal
 from shoal.kernels.jit import kernel, mix
 from shoal.methods.base import BlockMethod, Progress, check_feasible, counts_of_runs
 from shoal.methods.left_over import ORDERS, Groups, rows_of
-from shoal.methods.stronger import FEW_ROWS, TINY_ROWS, Found, groupings, shortfall
+from shoal.methods.stronger import (
+    FEW_ROWS,
+    TINY_ROWS,
+    Found,
+    equals_together,
+    groupings,
+    shortfall,
+)
 from shoal.models.base import SIZES_ONLY
 from shoal.models.requirement import Requirement
 
@@ -89,7 +96,8 @@ class LocalRecoding(BlockMethod):
     k-clustering loses less there. In up to 2,000 rows with constraints on sensitive values, stronger
     constraints are tried too; under constraints that larger groups need not hold (such as `t`), so are
     the groups of a partition and, in up to 50,000 rows, larger groups. What loses least is kept. Where
-    `block_rows` is given, tables larger than memory can be refined.
+    at least half of the rows have enough equals for a group, refinement begins with the groups of a
+    partition too. Where `block_rows` is given, tables larger than memory can be refined.
 
     Source: our own. Local recoding with NCP is due to Xu et al., "Utility-based anonymization using
     local recoding", 2006; the order by label cost is new.
@@ -115,9 +123,13 @@ class LocalRecoding(BlockMethod):
         return (best[1],)
 
     def starts(self, cells: Cells, requirement: Requirement) -> Iterator[Found]:
-        """In a small table where a larger group need not hold, those groups of partitions and of
-        stronger requirements that lose least."""
-        if cells.n_rows > FEW_ROWS or requirement.holds_when_joined:
+        """In a small table where a larger group need not hold, and in a tiny one with constraints on
+        sensitive values, those groups of partitions and of stronger requirements that lose least.
+        Elsewhere, where most rows have enough equals, the groups of a partition."""
+        joined = requirement.holds_when_joined
+        most = FEW_ROWS if not joined else TINY_ROWS if requirement.columns else 0
+        if cells.n_rows > most:
+            yield from equals_together(cells, requirement)
             return
         found = self._found(cells, requirement, lambda _: None)
         cells.kept.pop(FOUND, None)
