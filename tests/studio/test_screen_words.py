@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shoal import api
 from shoal.analysis.prediction import ModelUtility, PredictionUtility
 from shoal.progress import ignore_event
 from shoal.studio import tasks
@@ -24,7 +25,7 @@ from shoal.studio.screens.compare import (
     verdict,
     worst_pair,
 )
-from shoal.studio.screens.open_table import codes_words, evidence_words
+from shoal.studio.screens.open_table import codes_words, evidence_words, text_now
 from shoal.studio.screens.protect import _other_guarantee
 from shoal.studio.screens.release import _taken_words
 from shoal.studio.session import Live
@@ -219,6 +220,15 @@ def test_codes_for_missing_are_told_once() -> None:
         "real value."
     )
     assert codes_words({"sex": []}) == ""
+
+
+def test_a_wrong_decimal_mark_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    rows = "".join(f"{i},5;{('Ath', 'Huy')[i % 2]};{20 + i % 30}\n" for i in range(60))
+    file.write_text(f"dose;town;age\n{rows}")
+    right, wrong = (api.inspect(file, read={"separator": ";", "decimal": mark}) for mark in ",.")
+    assert text_now(right, wrong) == ("dose",)
+    assert text_now(wrong, right) == text_now(right, right) == ()
 
 
 def test_models_stand_beside_a_guess_that_knows_nothing() -> None:

@@ -27,6 +27,17 @@ from tests.studio.steps import (
 )
 
 ROWS = 240
+TIPS = """async () => {
+  const place = [...document.querySelectorAll('#usefulness .nicegui-echart')].pop();
+  const chart = getElement(Number(place.id.slice(1))).chart, said = [];
+  for (let i = 0; i < chart.getOption().series[0].data.length; i++) {
+    chart.dispatchAction({type: 'showTip', seriesIndex: 0, dataIndex: i});
+    await new Promise(requestAnimationFrame);
+    said.push(place.textContent);
+  }
+  return said;
+}"""
+"""What the chart of pairs says of each of its cells."""
 
 
 def awkward_table() -> str:
@@ -134,6 +145,10 @@ def roles_by_their_heads(page: Any) -> None:
     page.click("[data-column='illness']")
     assert page.locator(".preview td:has-text('<script>alert(1)</script>')").count()  # as text
     assert page.locator(".preview script, .preview b").count() == 0
+    page.fill("[data-reason='illness'] input, input[data-reason='illness']", "nobody's business")
+    page.press("[data-reason='illness'] input, input[data-reason='illness']", "Enter")
+    step(page, "illness: reason")
+    page.wait_for_selector("[data-card='illness']")
 
 
 def what_no_guarantee_covers_is_said_beside_the_badge(page: Any) -> None:
@@ -238,6 +253,9 @@ def what_it_is_good_for(page: Any) -> None:
     page.wait_for_selector("[data-measured='the policy now']")
     assert page.locator("[data-spread='town × illness'] .pair").count() >= 8
     assert page.locator("[data-spread='age'] .pair").count()
+    said = page.evaluate(TIPS)  # names of columns in what the pointer shows
+    assert any("<b>dose</b>" in one for one in said)
+    assert page.locator(".nicegui-echart b, .nicegui-echart script").count() == 0
 
 
 def the_person_hides_in_a_crowd(page: Any) -> None:

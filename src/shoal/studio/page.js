@@ -60,19 +60,23 @@ window.shoalCloseMistakes = () => document.querySelectorAll('.mistake .q-btn').f
 
 // What has the focus may be drawn again: what is called the same takes it over, so that Tab goes on from there.
 (() => {
-  let held = null, name = '';
+  const PATIENCE = 3000;  // milliseconds
+  let held = null, name = '', lost = 0;
   const called = (e) => [
     e.tagName, e.type, e.getAttribute('aria-label'), ...Object.values(e.dataset), e.textContent.trim(),
   ].join('|');
-  document.addEventListener('focusin', (e) => { held = e.target; name = called(held); });
+  document.addEventListener('focusin', (e) => { held = e.target; name = called(held); lost = 0; });
   document.addEventListener('focusout', (e) => {
     const left = e.target;
     setTimeout(() => { if (left === held && left.isConnected && document.activeElement !== left) held = null; });
   });
   const begin = () => new MutationObserver(() => {
     if (!held || held.isConnected || document.activeElement !== document.body) return;
-    const same = [...document.querySelectorAll(`.shell ${held.tagName}`)].find((e) => called(e) === name);
+    lost ||= performance.now();
+    const others = document.querySelectorAll(`.shell ${held.tagName}:is(button, a, input, textarea, summary, [tabindex])`);
+    const same = [...others].find((e) => called(e) === name);
     if (same) same.focus({preventScroll: true});
+    else if (performance.now() - lost > PATIENCE) held = null;
   }).observe(document.body, {childList: true, subtree: true});
   if (document.body) begin(); else document.addEventListener('DOMContentLoaded', begin);
 })();

@@ -61,6 +61,8 @@ class OpenTable(Screen):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._inspection: api.Inspection | None = None
+        self._text_now: tuple[str, ...] = ()
+        """Columns that the last step made text of."""
         self._rows: list[dict[str, Any]] = []
         self._asking = False
         """Whether the column that tells people apart is asked for."""
@@ -245,9 +247,11 @@ class OpenTable(Screen):
             self._rows = await self.ask(self.session.whole, page_of_rows, 0, EXAMPLES, at_once=True)
             self._show_reading()
             person = person_column(self.session.policy_text().text) or None
+            before = self._inspection
             self._inspection = await self.ask(
                 self.session.background, inspect_table, self._reading_keys(), person
             )
+            self._text_now = () if before is None else text_now(before, self._inspection)
         except (ShoalError, CallCancelledError):
             return  # the live panel says what is wrong
         self._show_reading()
@@ -266,6 +270,11 @@ class OpenTable(Screen):
             text("This is how it was found. Correct what is wrong.", "why", "p")
             for warning in opened.warnings:
                 notice(screen_words(warning), "warn")
+            if self._text_now:
+                with box("div", "notice is-warn bar", id="text-now", role="status"):
+                    names = listed_words(self._text_now)
+                    text(f"Read as text now, and as numbers or dates before: {names}.")
+                    button("Undo", session.undo, "quiet push")
             if self._inspection is None:
                 text("Looking at every column …", "small muted", "p", role="status")
             if session.is_text:
@@ -516,6 +525,16 @@ class OpenTable(Screen):
             await self.session.open(str(folder / "hospital.csv"), folder / "policy.yaml")
         except ShoalError as error:
             tell(str(error))
+
+
+def text_now(before: "api.Inspection", now: "api.Inspection") -> tuple[str, ...]:
+    """The columns that are read as text, and were read as numbers or dates before."""
+    texts = {one.name for one in now.columns if one.type == "text"}
+    return tuple(
+        one.name
+        for one in before.columns
+        if one.name in texts and one.type not in ("text", "digit codes")
+    )
 
 
 def codes_words(given: Mapping[str, list[str] | None]) -> str:
