@@ -5,10 +5,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from shoal import api
 from shoal.analysis.prediction import ModelUtility, PredictionUtility
+from shoal.errors import InputError
 from shoal.progress import ignore_event
 from shoal.studio import tasks
 from shoal.studio.charts import _shaded, frontier_chart, pairs_chart
@@ -25,7 +27,7 @@ from shoal.studio.screens.compare import (
     verdict,
     worst_pair,
 )
-from shoal.studio.screens.open_table import codes_words, evidence_words, text_now
+from shoal.studio.screens.open_table import codes_words, evidence_words, sheets_in, text_now
 from shoal.studio.screens.protect import _other_guarantee
 from shoal.studio.screens.release import _taken_words
 from shoal.studio.session import Live
@@ -229,6 +231,19 @@ def test_a_wrong_decimal_mark_is_noticed(tmp_path: Path) -> None:
     right, wrong = (api.inspect(file, read={"separator": ";", "decimal": mark}) for mark in ",.")
     assert text_now(right, wrong) == ("dose",)
     assert text_now(wrong, right) == text_now(right, right) == ()
+
+
+def test_the_sheets_of_a_workbook_are_offered(tmp_path: Path) -> None:
+    book = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(book) as writer:
+        for name in ("people", "my notes"):
+            pd.DataFrame({"age": [30, 31]}).to_excel(writer, sheet_name=name, index=False)
+    with pytest.raises(InputError) as error:
+        api.prepare(book).table()
+    assert sheets_in(str(error.value)) == ("people", "my notes")
+    assert api.prepare(f"{book}#my notes").table().num_rows == 2
+    assert sheets_in("t.xlsx has 2 sheets with data: a, b, c. Choose one with #NAME.") == ()
+    assert sheets_in("Something else.") == ()
 
 
 def test_models_stand_beside_a_guess_that_knows_nothing() -> None:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from shoal import api
@@ -22,7 +23,7 @@ from shoal.studio.constraints import constraints_in, figure_step, with_figure
 from shoal.studio.figures import Figures
 from shoal.studio.local_files import files_in
 from shoal.studio.session import Session
-from shoal.studio.tasks import PolicyText, Written, whole_figures
+from shoal.studio.tasks import PolicyText, Written, page_of_rows, whole_figures
 from shoal.studio.worker import Tables
 from shoal.studio.workers import WorkerFailedError
 
@@ -205,6 +206,31 @@ def test_what_was_looked_at_ahead_or_undone_is_not_computed_again(
     in_session(tmp_path, work)
 
 
+def test_a_table_that_cannot_be_opened_leaves_the_one_that_is_open(
+    sample: "api.SamplePaths", tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(b"no table")
+
+    async def work(session: Session) -> None:
+        await session.open(str(sample.table), sample.policy)
+        await settled(session)
+        with pytest.raises(InputError, match="broken"):
+            await session.open(str(broken))
+        assert session.place == str(sample.table)
+        assert session.opened is not None
+        await settled(session)
+        assert session.live.state == "verified", session.live.error
+        rows = await session.whole.call(page_of_rows, 0, 2, at_once=True)
+        assert len(rows) == 2
+        assert set(rows[0]) == set(session.opened.columns)
+        set_k(session, 6)
+        await settled(session)
+        assert session.live.state == "verified", session.live.error
+
+    in_session(tmp_path, work)
+
+
 def test_workers_get_the_policy_that_its_text_says(
     sample: "api.SamplePaths", tmp_path: Path
 ) -> None:
@@ -283,6 +309,24 @@ def test_the_policy_lies_beside_its_table(tmp_path: Path) -> None:
     assert api.policy_beside(place) == folder / "visits.policy.yaml"
     address = "postgresql://host.name/d?table=t"
     assert api.policy_beside(address, tmp_path) == tmp_path / "policy.yaml"
+
+
+def test_every_sheet_of_a_workbook_has_its_policy(tmp_path: Path) -> None:
+    book = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(book) as writer:
+        for name in ("people", "my notes"):
+            frame = pd.DataFrame({"age": range(40), "town": ["Ath", "Huy"] * 20})
+            frame.to_excel(writer, sheet_name=name, index=False)
+
+    async def work(session: Session) -> None:
+        (tmp_path / "policy.yaml").write_text("another table's")
+        await session.open(f"{book}#my notes")
+        assert session.table_name == "book.xlsx#my notes"
+        assert session.workspace is not None
+        assert session.workspace.policy_file == tmp_path / "book-my_notes.policy.yaml"
+        assert "age" in session.workspace.text
+
+    in_session(tmp_path, work)
 
 
 def test_what_was_written_is_known_after_a_restart(

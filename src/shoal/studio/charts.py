@@ -38,6 +38,7 @@ def cost_chart(
     most: the strongest figure that can be met, where that is known.
     """
     ink, line, accent = colours(dark)
+    ground = "#1a1e26" if dark else "#ffffff"
     words = words_for(model)
     known = [[one.figure, round((one.lost or 0) * 100, 1)] for one in points if not one.reason]
     low, high = min(words.low, figure), max(words.high, figure)
@@ -102,6 +103,8 @@ def cost_chart(
                     "color": ink,
                     "fontSize": 12,
                     "formatter": said,
+                    "backgroundColor": ground,  # the curve runs on behind it
+                    "padding": [1, 4],
                 },
             },
         ],

@@ -427,6 +427,8 @@ def _of_whoever_knows(figures: Figures) -> tuple[str, str]:
         return words, "tiny muted"
     others = listed_words([name for name in figures.alone_by if name != worst])
     found = f"{spaced(rows)} row{'s' * (rows > 1)}"
+    if figures.counted == "people":  # rows of one person that are alike are not counted here
+        found = f"at least {found}"
     loud = "warn" if rows >= ALARMING * figures.published_rows else "muted"
     return f"whoever knows {worst} too finds {found} and learns {others}", f"tiny {loud}"
 

@@ -55,8 +55,16 @@ document.documentElement.lang = 'en';
   if (document.body) begin(); else document.addEventListener('DOMContentLoaded', begin);
 })();
 
-// A mistake that is shown goes with the next one, and with its screen.
-window.shoalCloseMistakes = () => document.querySelectorAll('.mistake .q-btn').forEach((close) => close.click());
+// A mistake that is shown goes with the next one, which stands above it, and with its screen.
+(() => {
+  const close = (kept) => [...document.querySelectorAll('.mistake')].slice(kept)
+    .forEach((one) => one.querySelector('.q-btn')?.click());
+  window.shoalCloseMistakes = () => close(0);
+  const begin = () => new MutationObserver(() => {
+    if (document.querySelectorAll('.mistake').length > 1) setTimeout(() => close(1));
+  }).observe(document.body, {childList: true, subtree: true});
+  if (document.body) begin(); else document.addEventListener('DOMContentLoaded', begin);
+})();
 
 // What has the focus may be drawn again: what is called the same takes it over, so that Tab goes on from there.
 (() => {

@@ -124,7 +124,6 @@ def spoken(slider: ui.element, name: str, *values: str) -> None:
 
 def tell(error: str) -> None:
     """Show a mistake in plain words above everything else, in place of an earlier one."""
-    ui.run_javascript("shoalCloseMistakes()")
     ui.notify(
         plain_error(error),
         type="negative",

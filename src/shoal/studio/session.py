@@ -5,6 +5,7 @@ it runs in the server's event loop; whatever takes long is done by its workers.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
@@ -148,10 +149,12 @@ class Session:
     async def open(self, place: str, policy_file: Path | None = None) -> None:
         """Read a table, and its policy; a policy that does not exist is drafted.
 
-        Raises `ShoalError` if the table or the policy cannot be read.
+        Raises `ShoalError` if the table or the policy cannot be read; another table that was open before
+        stays as it was.
         """
         self._stop_checks()
         self._stop_ahead()
+        before = self.live
         self.live = Live("opening")
         self.live_changed.emit()
         try:
@@ -159,15 +162,21 @@ class Session:
                 worker.prepare_with(tasks.open_table, place)
             rules = self.spawn(asyncio.to_thread(load_rules))
             opened: Opened = await self.whole.call(tasks.open_table, place, progress=self._report)
-            policy_file = policy_file or api.policy_beside(place, self.folder)
+            policy_file = policy_file or self._policy_of(place)
             if not policy_file.exists():
                 await self.whole.call(tasks.draft, place, str(policy_file), progress=self._report)
                 policy_file.chmod(0o600)
             await rules
             workspace = Workspace.open(policy_file)
         except ShoalError as error:
-            self.live = Live("failed", error=str(error))
-            self.live_changed.emit()
+            if self.place in (None, place):
+                self.live = Live("failed", error=str(error))
+                self.live_changed.emit()
+            else:
+                for worker in (self.whole, self.sampler, self.background):
+                    worker.prepare_with(tasks.open_table, self.place)
+                self.live = before
+                self.check()
             raise
         workspace.knows(opened.columns)
         self.place, self.opened, self.workspace = place, opened, workspace
@@ -185,10 +194,22 @@ class Session:
             with suppress(ShoalError, CallCancelledError):
                 await self.sampler.call(tasks.sample_figures, self.policy_text())
 
+    def _policy_of(self, place: str) -> Path:
+        """Where the policy of a table is; every sheet of a workbook has its own."""
+        file, _, sheet = place.partition("#")
+        if not sheet or Path(place).exists() or not Path(file).is_file():
+            return api.policy_beside(place, self.folder)
+        stem = Path(file).name.partition(".")[0]
+        plain = re.sub(r"[^\w-]", "_", sheet)
+        return Path(file).with_name(f"{stem}-{plain}.policy.yaml")
+
     @property
     def table_name(self) -> str:
         """The table as the page calls it: a file without its folder."""
         place = self.place or ""
+        file, mark, sheet = place.partition("#")
+        if Path(file).is_file() and not Path(place).is_file():
+            return f"{Path(file).name}{mark}{sheet}"
         return Path(place).name if Path(place).exists() else place.split("?")[-1]
 
     @property

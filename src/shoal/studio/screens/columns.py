@@ -465,6 +465,11 @@ class Columns(Screen):
                 text("Counting …", "why", "p", role="status")
                 return
             self._counted = self._alone()
+            proposed = {one.name for one in found.columns if one.role == "quasi"}
+            known = {name for name, role in self._roles().items() if role == "quasi"}
+            if self._counted is None and known != proposed:
+                text("It is counted once every column has a role.", "why", "p", role="status")
+                return
             who, alone, share = self._counted or (
                 "people" if found.people is not None else "rows",
                 found.unique_rows,

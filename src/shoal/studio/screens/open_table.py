@@ -1,8 +1,10 @@
 """Open: a table, how it is written, and what one person is in it."""
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
@@ -30,6 +32,8 @@ from shoal.studio.tasks import RowsOfPeople, inspect_table, page_of_rows, rows_o
 from shoal.studio.words import listed_words, screen_words
 from shoal.studio.workers import CallCancelledError
 
+SHEETS = re.compile(r".+ has (?P<count>\d+) sheets with data: (?P<names>.+)\. Choose one with ")
+"""An error for a workbook of which one sheet is to be chosen."""
 SEPARATORS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "bar"}
 DECIMALS = {".": "point, 1.5", ",": "comma, 1,5"}
 HEADERS = {"true": "in its first line", "false": "there are none"}
@@ -64,6 +68,8 @@ class OpenTable(Screen):
         self._text_now: tuple[str, ...] = ()
         """Columns that the last step made text of."""
         self._rows: list[dict[str, Any]] = []
+        self._sheets: tuple[str, tuple[str, ...]] = ("", ())
+        """A file with several sheets, and these."""
         self._asking = False
         """Whether the column that tells people apart is asked for."""
         self._evidence = session.counted_people
@@ -448,6 +454,8 @@ class OpenTable(Screen):
     # -- another table
 
     def _choose(self) -> None:
+        self._sheets_part = ui.refreshable(self._which_sheet)
+        self._sheets_part()
         upload = ui.upload(
             label="Drop a file here, or press to choose one",
             auto_upload=True,
@@ -492,11 +500,30 @@ class OpenTable(Screen):
             for name in found:
                 button(name, partial(self._open_file, name), "chip")
 
-    async def _open_file(self, name: str) -> None:
+    async def _open_file(self, name: str, sheet: str = "") -> None:
         try:
-            await self.session.open(str(self.session.file_in_folder(name)))
+            place = str(self.session.file_in_folder(name))
+            await self.session.open(f"{place}#{sheet}" if sheet else place)
         except ShoalError as error:
-            tell(str(error))
+            self._sheets = (name, sheets_in(str(error)))
+            self._sheets_part.refresh()
+            if not self._sheets[1]:
+                tell(str(error))
+
+    def _which_sheet(self) -> None:
+        """Ask for the sheet of a file that has several."""
+        name, sheets = self._sheets
+        if not sheets:
+            return
+        with box("div", "notice is-warn stack", id="sheets", role="status"):
+            text(
+                f"{Path(name).name} has {len(sheets)} sheets with data. Which is the table?",
+                "",
+                "p",
+            )
+            with box("div", "chips"):
+                for sheet in sheets:
+                    button(sheet, partial(self._open_file, name, sheet), "chip", data_sheet=sheet)
 
     async def _open_address(self, address: str) -> None:
         try:
@@ -525,6 +552,14 @@ class OpenTable(Screen):
             await self.session.open(str(folder / "hospital.csv"), folder / "policy.yaml")
         except ShoalError as error:
             tell(str(error))
+
+
+def sheets_in(error: str) -> tuple[str, ...]:
+    """The sheets that an error asks to choose from; none where their names cannot be told apart."""
+    if (found := SHEETS.match(error)) is None:
+        return ()
+    names = tuple(found["names"].split(", "))
+    return names if len(names) == int(found["count"]) else ()
 
 
 def text_now(before: "api.Inspection", now: "api.Inspection") -> tuple[str, ...]:
