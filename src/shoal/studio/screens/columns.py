@@ -269,7 +269,7 @@ class Columns(Screen):
             return
         given = settings_in(workspace.text, name).get("why")
         now = "" if is_null(given) else str(given)
-        field = ui.input("Why? Your reason stands in the report for whoever approves it", value=now)
+        field = ui.input("Why? For the report", value=now)
         field.props(f"outlined dense maxlength={MOST_REASON}").props["data-reason"] = name
 
         def save() -> None:

@@ -24,7 +24,7 @@ from shoal.studio.columns_text import (
     with_setting,
 )
 from shoal.studio.local_files import COPIES, files_in, keep_copy
-from shoal.studio.page import box, button, edit, notice, replace, tell, text
+from shoal.studio.page import box, button, edit, notice, on_press, replace, tell, text
 from shoal.studio.screens.base import Screen
 from shoal.studio.security import LARGEST_UPLOAD
 from shoal.studio.session import Session
@@ -70,6 +70,8 @@ class OpenTable(Screen):
         self._rows: list[dict[str, Any]] = []
         self._sheets: tuple[str, tuple[str, ...]] = ("", ())
         """A file with several sheets, and these."""
+        self._answers: dict[str, Callable[[], None]] = {}
+        """What one person may be, by its words, and what says so."""
         self._asking = False
         """Whether the column that tells people apart is asked for."""
         self._evidence = session.counted_people
@@ -87,8 +89,10 @@ class OpenTable(Screen):
 
     def build(self) -> None:
         """Create the question, what was detected, and the ways to open another table."""
-        with box("div", "stack-5"):
+        with box("div", "stack-5") as all_parts:
             if self.session.opened is not None:
+                # the whole listens: a press on a part that is drawn again meanwhile is not lost
+                on_press(all_parts, "data-person", lambda label: self._answers[label]())
                 self._person_part = ui.refreshable(self._person)
                 self._reading_part = ui.refreshable(self._reading)
                 self._person_part()
@@ -170,7 +174,8 @@ class OpenTable(Screen):
             type="button",
             aria_pressed=str(on).lower(),
         )
-        chip.on("click", lambda: choose())
+        self._answers[label] = choose
+        chip.props["data-person"] = label
 
     def _rows_are_people(self) -> None:
         assert self.session.workspace is not None
