@@ -18,7 +18,8 @@ mutants of the module, then the quick ones.
 Mutants outside of functions change what a module is when it is loaded. Most of them cannot be loaded at
 all. For the others a second process, which has loaded the libraries but nothing of Shoal, forks, loads
 Shoal with the changed module and runs the tests, the quick ones first. What was found is kept with a
-digest of each module in `benchmarks/results/mutants.json`: a module that changes begins anew.
+digest of each function, class or other statement of a module in `benchmarks/results/mutants.json`: one
+that changes begins anew.
 """
 
 import argparse
@@ -722,8 +723,25 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
+def parts(text: str) -> list[str]:
+    """Of every mutant of a module, which of its statements it is in: a digest of the statement's text,
+    numbered where there are several of that text."""
+    tree = ast.parse(text)
+    part_of: dict[ast.AST, str] = {}
+    seen: Counter[str] = Counter()
+    for statement in tree.body:
+        # decorators stand before the line that a function is said to begin in
+        lines = [each.lineno for each in getattr(statement, "decorator_list", ())]
+        first, last = min([statement.lineno, *lines]), statement.end_lineno
+        digest = _digest("\n".join(text.splitlines()[first - 1 : last]))
+        seen[digest] += 1
+        part = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
+        part_of |= dict.fromkeys(ast.walk(statement), part)
+    return [part_of[node] for node, _, _ in mutations(tree)]
+
+
 class Kept:
-    """What was found, in a file; by module, as long as the module is the same."""
+    """What was found, in a file; by statement of a module, as long as its text is the same."""
 
     LETTERS = {"killed": "k", "survived": "s", "endless": "e", "open": "o"}  # noqa: RUF012
 
@@ -731,12 +749,16 @@ class Kept:
         self.path = path
         before = json.loads(path.read_text())["modules"] if path.exists() else {}
         self.listed = {name: listed(name) for name in sorted(TARGETS)}
+        self.parts: dict[str, list[str]] = {}
         self.modules: dict[str, dict[str, str]] = {}
-        for name, each in self.listed.items():
-            digest = _digest((PACKAGE / name).read_text(encoding="utf-8"))
-            same = before.get(name, {}).get("digest") == digest
-            outcomes = before[name]["outcomes"] if same else "." * len(each)
-            self.modules[name] = {"digest": digest, "outcomes": outcomes}
+        for name in self.listed:
+            text = (PACKAGE / name).read_text(encoding="utf-8")
+            self.parts[name] = parts(text)
+            found = before.get(name, {})
+            size = Counter(self.parts[name])
+            left = {part: iter(found.get(part, "." * many)) for part, many in size.items()}
+            outcomes = "".join(next(left[part]) for part in self.parts[name])
+            self.modules[name] = {"digest": _digest(text), "outcomes": outcomes}
 
     def is_open(self, name: str, number: int, again: bool) -> bool:
         """Whether a mutant is to be tried."""
@@ -752,8 +774,17 @@ class Kept:
     def write(self) -> None:
         """Write the state; an interruption leaves the old or the new one."""
         new = self.path.with_suffix(".new")
-        new.write_text(json.dumps({**self.summary(), "modules": self.modules}, indent=1) + "\n")
+        new.write_text(json.dumps({**self.summary(), "modules": self.by_part()}, indent=1) + "\n")
         new.replace(self.path)
+
+    def by_part(self) -> dict[str, dict[str, str]]:
+        """By module and statement, the outcomes of its mutants in their order."""
+        found: dict[str, dict[str, str]] = {}
+        for name, one in self.modules.items():
+            mine = found.setdefault(name, {})
+            for part, letter in zip(self.parts[name], one["outcomes"], strict=True):
+                mine[part] = mine.get(part, "") + letter
+        return found
 
     def summary(self) -> dict[str, Any]:
         """How many mutants there are, were tried and noticed, and which were not."""
