@@ -128,7 +128,7 @@ def test_dialects_are_detected(
 def test_the_detected_dialect_is_kept_for_the_output(tmp_path: Path) -> None:
     path = written(tmp_path, "name;stadt\n'J; K';Zürich\n".encode("cp1252"))
     options, warnings = ENGINE.settle(path)
-    assert options == CsvOptions(";", "'", "cp1252", header=True, footer=0)
+    assert options == CsvOptions(";", "'", "cp1252", header=True, footer=0, blanks=False)
     assert len(warnings) == 1
     table = ENGINE.read(path, options)
     out = tmp_path / "out.csv"

@@ -86,12 +86,12 @@ def test_options_that_cannot_be_meant(options: dict[str, str], message: str) -> 
 
 def test_output_is_alike() -> None:
     out = CsvOptions(";", "'", "cp1252", escape="\\").for_output(Path("x.csv"))
-    assert out == CsvOptions(";", "'", "utf-8", header=True, footer=0)
+    assert out == CsvOptions(";", "'", "utf-8", header=True, footer=0, blanks=False)
     assert CsvOptions().for_output(Path("x.csv")) == CsvOptions(
-        ",", '"', "utf-8", header=True, footer=0
+        ",", '"', "utf-8", header=True, footer=0, blanks=False
     )
     assert CsvOptions(",").for_output(Path("x.TSV.gz")) == CsvOptions(
-        "\t", '"', "utf-8", header=True, footer=0
+        "\t", '"', "utf-8", header=True, footer=0, blanks=False
     )
     assert CsvOptions(quote="").for_output(Path("x.txt")).quote == '"'
     assert CsvOptions('"', "").for_output(Path("x.csv")).quote == "'"

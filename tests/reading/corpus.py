@@ -49,6 +49,7 @@ FIRST = {
     "column3": ["F", "M", "M", "M", "F", "F"],
 }
 
+HIDING = 'name,town,age\nAnn,  "x,31\nBen,Huy,36\nCas,Ans",41\nDan,Huy,47\n'
 CORPUS: dict[str, Awkward] = {
     "utf-8": Awkward(("name,age\n" + ROWS).encode(), PLAIN),
     "utf-8 with a byte order mark": Awkward(("name,age\n" + ROWS).encode("utf-8-sig"), PLAIN),
@@ -75,6 +76,40 @@ CORPUS: dict[str, Awkward] = {
     "quoted line ends": Awkward(
         b'name,note\nAnn,"two\nlines"\nBen,"a ""b"""\n',
         {"name": ["Ann", "Ben"], "note": ["two\nlines", 'a "b"']},
+    ),
+    "quotes after blanks": Awkward(
+        b'name, "home, town" ,age\nAnn,  "Mons, B" , 31\n   "Ben, ""B""","Huy\nB", 36\n'
+        b'"Cas", Ans ,"41"  \n',
+        {
+            "name": ["Ann", 'Ben, "B"', "Cas"],
+            "home, town": ["Mons, B", "Huy\nB", " Ans "],
+            "age": [" 31", " 36", "41"],
+        },
+    ),
+    "quotes after blanks in an old encoding": Awkward(
+        "name; town\nAnn; 'Brüssel; B'\nBen; 'Lüttich'\n".encode("cp1252"),
+        {"name": ["Ann", "Ben"], " town": ["Brüssel; B", "Lüttich"]},
+        {"quote": "'"},
+    ),
+    "a quote after blanks by which rows are one field": Awkward(
+        HIDING.encode(),
+        {
+            "name": ["Ann", "Dan"],
+            "town": ["x,31\nBen,Huy,36\nCas,Ans", "Huy"],
+            "age": ["41", "47"],
+        },
+        {"quote": '"'},
+        "may hide whole rows",
+    ),
+    "quotes without a meaning, after blanks": Awkward(
+        HIDING.encode(),
+        {
+            "name": ["Ann", "Ben", "Cas", "Dan"],
+            "town": ['  "x', "Huy", 'Ans"', "Huy"],
+            "age": ["31", "36", "41", "47"],
+        },
+        {"quote": ""},
+        "may hide whole rows",
     ),
     "quoted separators": Awkward(
         b'name,town\n"Ann, A.",Mons\n', {"name": ["Ann, A."], "town": ["Mons"]}

@@ -52,3 +52,20 @@ def test_an_awkward_file(
     assert any("'born' was read as dates written as %d/%m/%Y" in note for note in found.notes)
     with pytest.raises(InputError, match="looks like data"):
         run_in(session, source, Policy.load(keys), tmp_path / "asked.csv", folders=True)
+
+
+def test_quotes_after_blanks(session: SparkTables, tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    rows = [f'{20 + i % 4},  "a, {i % 2}\nb" , "flu{i % 3}"\n' for i in range(40)]
+    source.write_text('age, "note",ill\n' + "".join(rows))
+    columns = {"age": "quasi", "note": "plain", "ill": "sensitive"}
+    policy = Policy.load({"columns": columns, "constraints": [{"k": 4}], "seed": 3})
+    here, there = tmp_path / "here.csv", tmp_path / "there.csv"
+    memory = shoal.run(source, policy, here)
+    found = run_in(session, source, policy, there, folders=True, options=policy.read.file)
+    assert rows_of(read_all(there)) == rows_of(read_all(here))
+    assert found.findings == memory.findings
+    assert set(read_all(there)["note"].to_pylist()) == {"a, 0\nb", "a, 1\nb"}
+    source.write_text("age,note,ill\n" + rows[0].replace("\n", ",c\nd,", 1))
+    with pytest.raises(InputError, match=r"line 2: .* may hide whole rows"):
+        run_in(session, source, policy, there, folders=True, options=policy.read.file)

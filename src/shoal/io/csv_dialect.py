@@ -17,7 +17,7 @@ import io
 import shlex
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from shoal.errors import InputError, counted, listed, nearest
+from shoal.io.blank_quotes import blank_before_quote, raw_records, splitter
 from shoal.io.formulas import unescaped
 from shoal.io.paths import ending_of, is_gzipped
 from shoal.io.variables import Variable
@@ -47,6 +48,10 @@ TAB_SPELLINGS = ("\\t", "tab")
 LONGEST_FIELD = 1 << 28
 LONGEST_LINE = 1 << 28
 """Characters; more is no table."""
+BAD_QUOTE = (
+    "a quote is opened and never closed, or text follows a closing quote. Double a quote that "
+    "stands inside quotes, or pass --quote '' if quotes have no meaning in this file."
+)
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -160,14 +165,15 @@ def as_utf8(
     characters: int | None = None,
     header: tuple[int, str] | None = None,
     footer: int | None = None,
+    blanks: "CsvOptions | None" = None,
 ) -> Iterator[Path]:
     """The path of the file as UTF-8: itself, or a temporary copy that is removed after the block.
 
     `characters` limits a copy to about that much of the file's beginning, up to a line's end; with
     `header` a number of first lines is replaced by that text; so many last lines are left out as
-    `footer` says.
+    `footer` says; with `blanks`, which says how the file is written, blanks around quotes are too.
     """
-    if is_utf8(encoding) and header is None and not footer:
+    if is_utf8(encoding) and header is None and not footer and blanks is None:
         yield path
         return
     with _nameless_file() as (target, name):
@@ -176,8 +182,14 @@ def as_utf8(
                 if header:
                     target.write(header[1].encode(UTF8))
                     deque(islice(source, header[0]), maxlen=0)
-                if footer:
-                    _copy_all_but(source, target, footer)
+                if blanks is not None:
+                    begin = header[0] if header else 0
+                    lines = _all_but(source, footer or 0)
+                    for text in _without_blanks(lines, path, blanks, begin):
+                        target.write(text.encode(UTF8))
+                elif footer:
+                    for line in _all_but(source, footer):
+                        target.write(line.encode(UTF8))
                 else:
                     _copy(source, target, characters)
         except UnicodeError:
@@ -194,8 +206,11 @@ def _copy(source: io.TextIOWrapper, target: BinaryIO, characters: int | None) ->
         target.write(text.encode(UTF8))
 
 
-def _copy_all_but(source: io.TextIOWrapper, target: BinaryIO, footer: int) -> None:
-    """Copy all but the last lines; blank lines at the end are left out too."""
+def _all_but(source: Iterable[str], footer: int) -> Iterator[str]:
+    """All but the last lines; blank lines at the end are left out too, if any are."""
+    if not footer:
+        yield from source
+        return
     waiting: deque[str] = deque()
     lines = 0
     for line in source:
@@ -204,8 +219,24 @@ def _copy_all_but(source: io.TextIOWrapper, target: BinaryIO, footer: int) -> No
             lines += 1
             while lines > footer:
                 first = waiting.popleft()
-                target.write(first.encode(UTF8))
+                yield first
                 lines -= bool(first.strip())
+
+
+def _without_blanks(
+    lines: Iterable[str], path: Path, options: "CsvOptions", begin: int
+) -> Iterator[str]:
+    """The records of a file, blanks around quotes left out; so many lines were before the first."""
+    separator, quote = options.separator or ",", options.quote or QUOTE
+    split, about = splitter(separator, quote, options.escape), blank_before_quote(separator, quote)
+    at = begin
+    with _long_fields():
+        try:
+            for line, record in raw_records(lines, separator, quote, options.escape):
+                at = begin + line
+                yield split.without_blanks(record) if about.search(record) else record
+        except csv.Error:
+            raise InputError(f"{path}, line {at}: {BAD_QUOTE}") from None
 
 
 @contextmanager
@@ -249,6 +280,10 @@ class CsvOptions:
     """Files of statistics packages: whether values are read as their labels (by default) or codes."""
     variables: tuple[Variable, ...] = ()
     """What the file says about its columns, found when the options are settled."""
+    blanks: bool | None = None
+    """Whether quotes may follow blanks, which are then no part of a field; None if nobody looked."""
+    release: bool = False
+    """Whether the file is a release, whose cells may hold what looks like rows."""
     formulas: bool = False
     """Whether texts that a spreadsheet would run are escaped in the file."""
     origins: tuple[Variable, ...] = ()
@@ -287,9 +322,10 @@ class CsvOptions:
         Shoal writes it so. What looks like data in its header is a value of that name, not a question.
         """
         if self.names is not None:
-            return self
+            return replace(self, release=True)
         header = True if self.header is None else self.header
-        return replace(self, header=header, footer=0 if self.footer is None else self.footer)
+        footer = 0 if self.footer is None else self.footer
+        return replace(self, header=header, footer=footer, release=True)
 
     def for_output(self, path: Path) -> "CsvOptions":
         """How to write `path`: the same separator and quote, always in UTF-8.
@@ -305,6 +341,7 @@ class CsvOptions:
             UTF8,
             header=True,
             footer=0,
+            blanks=False,
             origins=self.variables,
         )
 
@@ -325,22 +362,41 @@ def records(
 
     Slow, but it splits records as the database does, so it can explain the errors of the database.
     """
+    separator, quote, escape = options.separator or ",", options.quote or None, options.escape
+    with _long_fields(), open_text(path, options.encoding or UTF8) as stream:
+        if options.blanks and quote:
+            split = splitter(separator, quote, escape)
+            for begins, text in raw_records(_lines(stream, path), separator, quote, escape):
+                yield begins, split.fields(text, strict)
+            return
+        reader = csv.reader(
+            _lines(stream, path),
+            delimiter=separator,
+            quotechar=quote,
+            quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+            escapechar=escape,
+            doublequote=escape is None,
+            strict=strict,
+        )
+        begins = 1
+        for fields in reader:
+            yield begins, fields
+            begins = reader.line_num + 1
+
+
+def texts_of_records(path: Path, options: CsvOptions) -> Iterator[tuple[int, str]]:
+    """(line, text) of each record as it is written; a quote after blanks is one."""
+    separator, quote = options.separator or ",", options.quote or QUOTE
+    with _long_fields(), open_text(path, options.encoding or UTF8) as stream:
+        yield from raw_records(_lines(stream, path), separator, quote, options.escape)
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let fields be as long as they are."""
     limit = csv.field_size_limit(LONGEST_FIELD)
     try:
-        with open_text(path, options.encoding or UTF8) as stream:
-            reader = csv.reader(
-                _lines(stream, path),
-                delimiter=options.separator or ",",
-                quotechar=options.quote or None,
-                quoting=csv.QUOTE_MINIMAL if options.quote else csv.QUOTE_NONE,
-                escapechar=options.escape,
-                doublequote=options.escape is None,
-                strict=strict,
-            )
-            begins = 1
-            for fields in reader:
-                yield begins, fields
-                begins = reader.line_num + 1
+        yield
     finally:
         csv.field_size_limit(limit)
 

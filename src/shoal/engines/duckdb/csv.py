@@ -24,6 +24,7 @@ from shoal.engines.formats.coded_csv import append_rows, can_write, read_coded
 from shoal.errors import InputError, listed, nearest
 from shoal.hierarchy.text import text_of
 from shoal.io.csv_dialect import (
+    BAD_QUOTE,
     BLOCK,
     QUOTE,
     UTF8,
@@ -42,6 +43,7 @@ from shoal.io.csv_dialect import (
 )
 from shoal.io.formulas import escape_sql, escaped, unescape_sql
 from shoal.io.header import check_total_row, has_header
+from shoal.io.hidden_rows import quotes_after_blanks
 from shoal.io.paths import is_gzipped
 from shoal.io.regular_csv import Regularity, read_regular, regularity
 
@@ -52,10 +54,6 @@ LINE_LIMITS = (2 << 20, 1 << 28)
 """Longest line in bytes. The larger one costs memory, so it is tried only after the smaller."""
 BATCH_ROWS = 50_000
 LINE_TOO_LONG = "maximum line size"
-BAD_QUOTE = (
-    "a quote is opened and never closed, or text follows a closing quote. Double a quote that "
-    "stands inside quotes, or pass --quote '' if quotes have no meaning in this file."
-)
 
 
 def settle(
@@ -69,8 +67,12 @@ def settle(
     if options.encoding is None:
         encoding, warning = detect_encoding(path)
         options = replace(options, encoding=encoding)
+    known = options.release or options.quote is not None
     if None in (options.separator, options.quote):
         options = _detect(path, options, others)
+    if options.blanks is None:
+        blanks = [quotes_after_blanks(one, options, asks=not known) for one in (path, *others)]
+        options = replace(options, blanks=any(blanks))
     if options.header is None:
         options = replace(options, header=has_header(path, options))
     if options.footer is None:
@@ -218,8 +220,14 @@ def open_csv(path: Path, options: CsvOptions) -> Iterator[CsvFile]:
     options, _ = settle(path, options)
     names = header_names(path, options)
     header = plain_header(path, options, names)
-    footer = options.footer
-    with as_utf8(path, options.encoding or UTF8, header=header, footer=footer) as plain:
+    copied = as_utf8(
+        path,
+        options.encoding or UTF8,
+        header=header,
+        footer=options.footer,
+        blanks=options if options.blanks else None,
+    )
+    with copied as plain:
         yield CsvFile(path, options, names, plain)
 
 
