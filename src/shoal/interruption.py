@@ -2,9 +2,9 @@
 
 Python handles a signal between two steps of its main thread, but a step may be a call into compiled
 code that reads a file or groups a table for minutes. So a command works in a thread of its own, and
-the main thread waits for signals. A signal is raised in the working thread, which then unwinds and
-removes its temporary files; where it cannot do so in time, the main thread removes them and ends the
-process.
+the main thread waits for signals. A signal is raised in the working thread, and queries of databases
+are told to stop; the thread then unwinds and removes its temporary files. Where it cannot do so in
+time, the main thread removes them and ends the process.
 
 A commit is not interrupted. A signal that arrives before it begins prevents it, and a signal that
 arrives later has no effect: the exit code is 0 if and only if the release is in place.
@@ -15,19 +15,30 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
+from weakref import WeakSet
 
 Result = TypeVar("Result")
-GRACE = 1.0
+GRACE = 0.8
 """Seconds in which interrupted work may unwind by itself."""
+REMOVING = 0.4
+"""Seconds in which temporary files are removed again and again, as the work may still make some."""
 POLL = 0.1
 """Seconds between looks for a signal."""
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
+
+
+class Interruptible(Protocol):
+    """Something that works in compiled code, and can be told to stop by another thread."""
+
+    def interrupt(self) -> object:
+        """Stop; an error is raised where it works."""
 
 
 class _State:
@@ -42,8 +53,12 @@ class _State:
         """Whether the work is to end: nothing may be committed any more."""
         self.committed = False
         """Whether everything that the command was to write is in place."""
+        self.told = False
+        """Whether the user was told that the work was stopped."""
         self.removers: dict[object, Callable[[], object]] = {}
         """What removes temporary files, should the work not unwind in time."""
+        self.working = WeakSet[Interruptible]()
+        """What is told to stop."""
 
 
 _state = _State()
@@ -64,11 +79,26 @@ def is_committed() -> bool:
 
 def begin() -> None:
     """Say that something is to be written: what was committed before does not count any more."""
-    _state.committed = False
+    _state.committed = _state.told = False
+
+
+def is_first_to_tell() -> bool:
+    """Whether nobody has told the user yet: both threads would, where the work unwinds late."""
+    first = not _state.told
+    _state.told = True
+    return first
+
+
+def interrupting(working: Interruptible) -> None:
+    """Tell it to stop when a signal ends the work."""
+    _state.working.add(working)
 
 
 def register(remove: Callable[[], object]) -> object:
-    """Call `remove` where an interruption ends the process before `unregister`; returns its key."""
+    """Call `remove` where an interruption ends the process before `unregister`; returns its key.
+
+    `remove` returns whether something is still there, and is called again then.
+    """
     key = object()
     _state.removers[key] = remove
     return key
@@ -81,12 +111,13 @@ def unregister(key: object) -> None:
 
 @contextmanager
 def removing(remove: Callable[[], object]) -> Iterator[None]:
-    """Call `remove` where the block is left by the end of the process alone."""
+    """Call `remove` after the block, or where the end of the process is the end of it."""
     key = register(remove)
     try:
         yield
     finally:
-        unregister(key)
+        remove()
+        unregister(key)  # not before: the process may be ended while this is removed
 
 
 @contextmanager
@@ -184,13 +215,37 @@ def _stop(
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt)
     )
-    if not outcome.done.wait(GRACE):
-        for remove in [*_state.removers.values()]:
-            with suppress(Exception):
-                remove()
+    end = time.monotonic() + GRACE
+    # after a query that is stopped the work may begin another one, before it sees that it is to end
+    while _interrupt() and not outcome.done.wait(POLL) and time.monotonic() < end:
+        pass
+    if not outcome.done.is_set():
+        _remove_all()
         stopped()
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
     # threads that are still in compiled code would be waited for otherwise
     os._exit(128 + number)
+
+
+def _interrupt() -> bool:
+    """Tell everything that works to stop."""
+    with suppress(RuntimeError):  # another thread adds one: there is a next time
+        for working in [*_state.working]:
+            with suppress(Exception):  # it was closed
+                working.interrupt()
+    return True
+
+
+def _remove_all() -> None:
+    """Remove what the work would remove, until nothing is left or time is up."""
+    end, left = time.monotonic() + REMOVING, [*_state.removers.values()]
+    while left and time.monotonic() < end:
+        left = [remove for remove in left if _is_left(remove)]
+
+
+def _is_left(remove: Callable[[], object]) -> bool:
+    with suppress(Exception):
+        return bool(remove())
+    return False

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+TOLD = "Interrupted: no incomplete file is left behind."
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 
 STUCK = """
@@ -16,6 +17,60 @@ import shoal.engines.memory as memory
 def read(*_, **__):
     os.kill(os.getpid(), signal.{signal})
     ctypes.CDLL(None).sleep(300)  # like a reader in compiled code: it sees no signal
+memory.LocalFiles.read = read
+from shoal.cli.app import main
+main()
+"""
+QUERY = """
+import os, signal, sys
+import shoal.engines.memory as memory
+from shoal.engines.duckdb.connection import connection
+def read(*_, **__):
+    os.kill(os.getpid(), signal.SIGTERM)
+    try:
+        with connection({size}) as con:  # for hours, unless it is told to stop
+            many = "range(10000000)"
+            con.sql(f"SELECT sum(a.range * b.range % 7) FROM {{many}} a, {{many}} b").fetchall()
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        raise
+memory.LocalFiles.read = read
+from shoal.cli.app import main
+main()
+"""
+REMOVING = """
+import ctypes, os, shutil, signal, threading
+import shoal.engines.duckdb.session as session
+usual = shutil.rmtree
+def rmtree(folder, **options):
+    if threading.current_thread() is not threading.main_thread():
+        ctypes.CDLL(None).sleep(300)
+    usual(folder, **options)
+shutil.rmtree = rmtree
+def read(*_, **__):
+    os.kill(os.getpid(), signal.SIGTERM)
+    while True:  # it sees the signal at once
+        threading.Event().wait(0.05)
+session.DuckSession.read = read
+from shoal.cli.app import main
+main()
+"""
+LATE = """
+import ctypes, os, signal, threading
+import shoal.cli.console as console
+import shoal.engines.memory as memory
+from shoal.interruption import register
+told, usual = threading.Event(), console.stopped
+def stopped():
+    try:
+        return usual()
+    finally:
+        told.set()
+console.stopped = stopped
+def read(*_, **__):
+    register(told.wait)  # the main thread is not done before this thread is
+    os.kill(os.getpid(), signal.SIGTERM)
+    ctypes.CDLL(None).sleep(2)
 memory.LocalFiles.read = read
 from shoal.cli.app import main
 main()
@@ -80,8 +135,29 @@ def shoal(folder: Path, code: str, *more: str) -> subprocess.CompletedProcess[st
 def test_work_that_sees_no_signal_is_abandoned(folder: Path, name: str) -> None:
     done = shoal(folder, STUCK.format(signal=name))
     assert done.returncode == 128 + getattr(signal, name)
-    assert done.stderr.splitlines() == ["Interrupted: no incomplete file is left behind."]
+    assert done.stderr.splitlines() == [TOLD]
     assert sorted(path.name for path in folder.iterdir()) == ["p.yaml", "t.csv"]
+
+
+@pytest.mark.parametrize("size", [0, 1 << 40])
+def test_a_query_is_told_to_stop(folder: Path, size: int) -> None:
+    """Of a small task, in the database that all of these share, and of a large one."""
+    done = shoal(folder, QUERY.format(size=size))
+    assert done.returncode == 128 + signal.SIGTERM
+    assert done.stderr.splitlines() == ["stopped", TOLD]
+
+
+def test_what_the_work_is_still_removing_is_removed(folder: Path) -> None:
+    """A session that unwinds at once, but does not come to the end of removing its files in time."""
+    done = shoal(folder, REMOVING, "--memory", "1GB")
+    assert done.returncode == 128 + signal.SIGTERM
+    assert sorted(path.name for path in folder.iterdir()) == ["p.yaml", "t.csv"]
+
+
+def test_the_user_is_told_once(folder: Path) -> None:
+    done = shoal(folder, LATE)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert done.stderr.splitlines() == [TOLD]
 
 
 @pytest.mark.parametrize(

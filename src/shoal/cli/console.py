@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import typer
 
 from shoal.errors import ShoalError, ShoalWarning
-from shoal.interruption import begin, is_committed, is_stopping
+from shoal.interruption import begin, is_committed, is_first_to_tell, is_stopping
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,10 +71,12 @@ def guarded(body: Callable[P, None]) -> Callable[P, None]:
 def stopped() -> int:
     """Report that the user stopped the command; returns the exit code."""
     if is_committed():
-        print("Interrupted after everything was in place.", file=sys.stderr)
-        return 0
-    print("Interrupted: no incomplete file is left behind.", file=sys.stderr)
-    return INTERRUPTED
+        words, code = "Interrupted after everything was in place.", 0
+    else:
+        words, code = "Interrupted: no incomplete file is left behind.", INTERRUPTED
+    if is_first_to_tell():
+        print(words, file=sys.stderr)
+    return code
 
 
 def report_usage(error: Any, as_json: bool) -> int:

@@ -389,11 +389,8 @@ def replacing(
     begin()
     with exit_on_signals(), temporary_names(target) as (temporary, old):
         mode = _create(temporary, target, PRIVATE if private else PUBLIC)
-        try:
-            with removing(partial(_remove_all, temporary)):
-                yield Replacement(target, temporary, old, force, mode)
-        finally:
-            _remove_all(temporary)
+        with removing(partial(_remove_all, temporary)):
+            yield Replacement(target, temporary, old, force, mode)
 
 
 def _create(temporary: Path, target: Path, mode: int) -> int:
@@ -502,12 +499,12 @@ def replacing_folder(
     target = target.resolve()
     _clean_up(target.parent)
     begin()
-    with exit_on_signals(), temporary_names(target) as (temporary, old):
-        try:
-            with removing(partial(_remove, temporary)):
-                yield FolderReplacement(target, temporary, old, force)
-        finally:
-            _remove(temporary)
+    with (
+        exit_on_signals(),
+        temporary_names(target) as (temporary, old),
+        removing(partial(_remove, temporary)),
+    ):
+        yield FolderReplacement(target, temporary, old, force)
 
 
 def _clean_up(folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 
+from shoal.interruption import interrupting
 from shoal.threads import workers
 
 Connection = Any
@@ -36,7 +37,18 @@ def settings(threads: int | None = None) -> dict[str, Any]:
 
 def connect(place: str, config: dict[str, Any]) -> Connection:
     """A database in which times in UTC are the same on every machine."""
-    return _configured(duckdb.connect(place, config=config))
+    opened = _configured(duckdb.connect(place, config=config))
+    # what was begun in a user's own database is undone by further queries
+    if place == ":memory:":
+        interrupting(opened)
+    return opened
+
+
+def cursor(opened: Connection) -> Connection:
+    """Another connection to a database in memory, which is interrupted by itself."""
+    found = opened.cursor()
+    interrupting(found)
+    return found
 
 
 def _configured(opened: Connection) -> Connection:
@@ -76,7 +88,7 @@ def _shared() -> Connection:
     with _shared_lock:
         found = next(iter(_shared_databases), None) or _fresh(threads=1)
         _shared_databases[:] = [found]
-        return _configured(found.cursor())
+        return _configured(cursor(found))
 
 
 def _forget() -> None:
@@ -97,6 +109,8 @@ def interruptible() -> Iterator[None]:
     """Raise `KeyboardInterrupt` where DuckDB replaced it by an error of its own."""
     try:
         yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
     except RuntimeError as error:
         if "interrupted" in str(error).lower():
             raise KeyboardInterrupt from None

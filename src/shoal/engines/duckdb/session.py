@@ -8,10 +8,9 @@ process lives.
 import os
 import shutil
 import tempfile
-import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -30,6 +29,7 @@ from shoal.engines.database.staging import StagedTable, Stored, open_table
 from shoal.engines.duckdb.connection import (
     Connection,
     connect,
+    cursor,
     file_literal,
     interruptible,
     settings,
@@ -67,8 +67,6 @@ RowCounter = Callable[[int], None]
 """Called with the number of rows that have passed."""
 PREFIX = "shoal-"
 OWNED = "in-use"
-IN_USE_SECONDS = 0.5
-"""How long the folder of a session that still works is removed again and again."""
 
 
 class _Counter:
@@ -298,16 +296,16 @@ class DuckSession:
 
     def _batches(self, sql: str) -> Iterator[pa.RecordBatch]:
         """The rows of a query batch by batch, never all at once."""
-        cursor, rows = self._con.cursor(), 0
+        reading, rows = cursor(self._con), 0
         try:
             # the other thread ends before the cursor is closed
-            with closing(ahead(cursor.sql(sql).to_arrow_reader(BATCH))) as batches:
+            with closing(ahead(reading.sql(sql).to_arrow_reader(BATCH))) as batches:
                 for batch in batches:
                     yield batch
                     rows += len(batch)
                     self._count(rows)
         finally:
-            cursor.close()
+            reading.close()
 
     def _count(self, rows: int) -> None:
         self.listener(Transfer(rows))
@@ -618,17 +616,23 @@ def private_folder(owner: object, place: Path | None = None) -> tuple[Path, Call
 
 
 def _remove(folder: Path, lock: int, owned_by: int, key: object) -> None:
-    interruption.unregister(key)
     if os.getpid() == owned_by:  # not in a forked child: the parent still uses it
         shutil.rmtree(folder, ignore_errors=True)
+    interruption.unregister(key)  # not before: an interruption may end the process meanwhile
     os.close(lock)
 
 
-def _remove_in_use(folder: Path) -> None:
-    """Remove the folder of a session that is still working and may create further files in it."""
-    deadline = time.monotonic() + IN_USE_SECONDS
-    while folder.exists() and time.monotonic() < deadline:
-        shutil.rmtree(folder, ignore_errors=True)
+def _remove_in_use(folder: Path) -> bool:
+    """Remove the folder of a session that is still working; whether some of it is still there.
+
+    It gets another name first, so that the session creates no further files in it.
+    """
+    renamed = folder.with_name(f"{folder.name}-removed")
+    with suppress(OSError):
+        folder.rename(renamed)
+    for each in (renamed, folder):
+        shutil.rmtree(each, ignore_errors=True)
+    return folder.exists() or renamed.exists()
 
 
 def _remove_stale(place: Path) -> None:
