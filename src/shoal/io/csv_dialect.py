@@ -14,10 +14,11 @@ import csv
 import encodings.aliases
 import gzip
 import io
+import re
 import shlex
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -32,6 +33,7 @@ from shoal.io.variables import Variable
 
 UTF8 = "utf-8"
 GUESS = "cp1252"
+BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 BLOCK = 1 << 20
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -83,8 +85,11 @@ def check_encoding(encoding: str) -> None:
         ) from None
 
 
-def detect_encoding(path: Path) -> tuple[str, str | None]:
-    """The encoding of the file, and a warning when it is a guess."""
+def detect_encoding(path: Path, others: Sequence[Path] = ()) -> tuple[str, str | None]:
+    """The encoding of the file, and a warning when it is a guess; others are written alike.
+
+    Raises `InputError` where a guess would read some of the text wrongly.
+    """
     with open_bytes(path) as stream:
         head = stream.read(BLOCK)
     marked = next((name for mark, name in MARKS if head.startswith(mark)), None)
@@ -95,6 +100,7 @@ def detect_encoding(path: Path) -> tuple[str, str | None]:
         return wide, None
     if fits(path, UTF8):
         return UTF8, None
+    _check_one_encoding((path, *others))
     if not fits(path, GUESS):
         bad = first_bad_line(path, GUESS)
         raise InputError(
@@ -105,6 +111,69 @@ def detect_encoding(path: Path) -> tuple[str, str | None]:
         f"{path.name} is not UTF-8; it was read as Windows-1252 ({GUESS}), which is a guess. "
         "If letters look wrong, pass --encoding."
     )
+
+
+def doubt_of_encoding(paths: Sequence[Path], encoding: str) -> str | None:
+    """A warning where text is UTF-8 although another encoding was named, which fits all bytes."""
+    high = bytes(range(0x80, 0x100)).decode(encoding, errors="replace")
+    if is_utf8(encoding) or len(high) != len(range(0x80, 0x100)) or "a".encode(encoding) != b"a":
+        return None  # of other encodings some bytes look like UTF-8 by chance
+    for path in paths:
+        line = _lines_beyond_ascii(path, utf8_only=True)[0]
+        if line:
+            return (
+                f"{path.name} was read as {encoding}, but line {line} holds letters in UTF-8, which are "
+                "then read as other letters: equal words may have become different ones. If letters "
+                "look wrong, save all of the table in UTF-8."
+            )
+    return None
+
+
+def _check_one_encoding(paths: Sequence[Path]) -> None:
+    """Raise `InputError` where some text beyond ASCII is UTF-8 and some is not, as where two exports
+    were put together: one name would be two values."""
+    first: list[tuple[Path, int] | None] = [None, None]
+    for path in paths:
+        for i, line in enumerate(_lines_beyond_ascii(path)):
+            if line and first[i] is None:
+                first[i] = path, line
+        one, other = first
+        if one is None or other is None:
+            continue
+        found = (
+            f"{path} mixes encodings: line {one[1]} has letters in UTF-8, line {other[1]} in another "
+            "one."
+            if one[0] == other[0]
+            else f"{one[0]}, line {one[1]}, has letters in UTF-8, and {other[0]}, line {other[1]}, in "
+            "another encoding, although they are parts of one table."
+        )
+        raise InputError(
+            f"{found} Equal words would be different values. Save every part in UTF-8 before they are "
+            "put together; or, if all of the table is in one encoding, say which: add `read: {encoding: "
+            f"{GUESS}}}` to the policy or pass --encoding {GUESS}."
+        )
+
+
+def _lines_beyond_ascii(path: Path, utf8_only: bool = False) -> tuple[int, int]:
+    """The first lines (from 1) with letters beyond ASCII in UTF-8 and in another encoding, 0 for none.
+
+    utf8_only: whether the second one is not asked for.
+    """
+    found = [0, 0]
+    with open_bytes(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if line.isascii():
+                continue
+            for run in BEYOND_ASCII.findall(line):
+                try:
+                    run.decode(UTF8)
+                except UnicodeDecodeError:
+                    found[1] = found[1] or number
+                else:
+                    found[0] = found[0] or number
+            if found[0] and (found[1] or utf8_only):
+                break
+    return found[0], found[1]
 
 
 def _wide(head: bytes) -> str | None:
@@ -152,9 +221,14 @@ def not_text(path: Path, encoding: str) -> InputError:
     """The error for a file whose bytes do not fit the encoding."""
     bad = first_bad_line(path, encoding)
     where = f"{path}, line {bad}" if bad else str(path)
+    if is_utf8(encoding) and _lines_beyond_ascii(path, utf8_only=True)[0]:
+        return InputError(
+            f"{where}: the bytes are not {encoding} text, as those of other lines are. Save all of the "
+            "table in UTF-8."
+        )
     return InputError(
         f"{where}: the bytes are not {encoding} text. Pass the right encoding, for instance "
-        "--encoding cp1252."
+        "--encoding cp1252, if all of the table has it; or save all of it in UTF-8."
     )
 
 

@@ -31,6 +31,7 @@ from shoal.io.csv_dialect import (
     CsvOptions,
     as_utf8,
     detect_encoding,
+    doubt_of_encoding,
     first_fields,
     header_names,
     is_utf8,
@@ -65,8 +66,10 @@ def settle(
     """
     warning = None
     if options.encoding is None:
-        encoding, warning = detect_encoding(path)
+        encoding, warning = detect_encoding(path, others)
         options = replace(options, encoding=encoding)
+    elif not options.settled:
+        warning = doubt_of_encoding((path, *others), options.encoding)
     known = options.release or options.quote is not None
     if None in (options.separator, options.quote):
         options = _detect(path, options, others)
