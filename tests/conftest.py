@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import signal
 import zlib
 from collections.abc import Generator
 
@@ -18,6 +19,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("shoal")
+
+# a shell lets what it starts in the background ignore Ctrl-C, and what tests start would ignore it too
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DRAWN = 2**128
 """Drawn seeds are this number or more."""

@@ -2,7 +2,10 @@
 
 import logging
 import re
+import signal
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -26,25 +29,45 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def outputs(place: Path) -> dict[str, bytes]:
-    """Every file that a command may have left."""
-    folders = (place / "temporary", place / "work" / "out")
-    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    return {str(path): path.read_bytes() for path in found}
+LIMIT = 60
+"""Seconds of CPU that no command takes for any of these."""
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """A block that fails where it does not come to an end."""
+
+    def fail(*_: object) -> None:
+        pytest.fail(f"not ended after {LIMIT} seconds of CPU")
+
+    before = signal.signal(signal.SIGPROF, fail)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def files_of(place: Path) -> set[str]:
+    """All files, wherever they are."""
+    return {str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()}
 
 
 def check(case: Case, command: str, place: Path, caplog: pytest.LogCaptureFixture) -> None:
     files = case.write(place / "work")
+    before = files_of(place)
     words = [word.format(**files) for word in COMMANDS[command]]
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG), in_time():
         done = CliRunner().invoke(app, words, prog_name="shoal")
     said = done.stdout + done.stderr + caplog.text
     assert done.exit_code in ALLOWED, said
     assert "Traceback" not in said
     assert "unexpected error" not in said
     assert CANARY not in said
-    left = outputs(place)
-    assert not [name for name in left if "temporary" in name]
+    assert before <= files_of(place)
+    left = files_of(place) - before
+    assert all(name.startswith("work/out/") for name in left)
     if done.exit_code:
         assert not left
         # a comparison lists why each of its methods ended

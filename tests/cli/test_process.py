@@ -2,6 +2,8 @@
 
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 
@@ -150,3 +152,42 @@ def test_debugging_shows_the_trace(tmp_path, sample):
     assert loud.returncode == 1
     assert "Traceback" in loud.stderr
     assert "deep" in loud.stderr
+
+
+CRASH = """
+import os, resource
+_, most = resource.getrlimit(resource.RLIMIT_CORE)
+resource.setrlimit(resource.RLIMIT_CORE, (most, most))  # as `ulimit -c unlimited`
+import shoal.engines.memory as memory
+def read(*_, **__):
+    print(resource.getrlimit(resource.RLIMIT_CORE)[0])
+    import sys
+    sys.stdout.flush()
+    os.abort()
+memory.LocalFiles.read = read
+from shoal.cli.app import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems keep images elsewhere")
+def test_a_crash_leaves_no_image_of_the_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("age,ill\n21,flu\n22,flu\n35,gout\n38,flu\n")
+    (tmp_path / "p.yaml").write_text(
+        "columns: {age: quasi, ill: sensitive}\nconstraints: [{k: 2}]\n"
+    )
+    done = command("run", "t.csv", "p.yaml", "-o", "r.csv", cwd=tmp_path, code=CRASH)
+    assert done.returncode == -signal.SIGABRT
+    assert done.stdout.strip() in ("0", "1")
+    assert {path.name for path in tmp_path.iterdir() if path.name[0] != "."} == {"t.csv", "p.yaml"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems keep images elsewhere")
+def test_an_image_is_kept_for_whoever_asks_for_it(tmp_path):
+    (tmp_path / "t.csv").write_text("age\n21\n")
+    (tmp_path / "p.yaml").write_text("columns: {age: quasi}\nconstraints: [{k: 1}]\n")
+    done = command(
+        "run", "t.csv", "p.yaml", "-o", "r.csv", cwd=tmp_path, code=CRASH, SHOAL_DEBUG="1"
+    )
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    assert done.stdout.strip() == str(most)

@@ -243,7 +243,9 @@ class _Judge:
                 yield from self.statistics(column, form)
 
     def uniform(self, column: Column) -> Iterator[str]:
-        starred = [all(row[name] == "*" for name in row) for row in self.rows]
+        # of a row that is suppressed in these columns alone, those of other constraints are shown
+        hidden = (*self.component([column.name]), *self.kept)
+        starred = [all(row[name] == "*" for name in hidden) for row in self.rows]
         labels = {
             row[column.name] for row, gone in zip(self.rows, starred, strict=True) if not gone
         }

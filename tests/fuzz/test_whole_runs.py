@@ -36,11 +36,12 @@ def test_more_cases_keep_their_promises(engine: str, count: int, tmp_path: Path)
             outcome_of(case, tmp_path)
 
 
-@pytest.mark.parametrize("seed", [11318, 17170, 20046, 20959, 20_005_978, 20_019_621])
+@pytest.mark.parametrize("seed", [11318, 17170, 20046, 20959, 75891, 20_005_978, 20_019_621])
 def test_the_judge_takes_what_is_right(seed: int, tmp_path: Path) -> None:
     """What it once complained of: a node over all leaves beside missing values, a code for missing
     values in a ruled column of Anatomy, people behind rows that are starred in a part, a sensitive
-    text that is invisible, and a median of rows that are one group in a part of the columns."""
+    text that is invisible, a median of rows that are one group in a part of the columns, and uniform
+    labels beside a star for one of these parts."""
     assert outcome_of(case_of(seed), tmp_path) == "released"
 
 

@@ -14,7 +14,7 @@ from shoal.allocation import share_one_arena
 from shoal.cli.apply import apply
 from shoal.cli.attack import attack
 from shoal.cli.compare import compare
-from shoal.cli.console import report_usage, stopped
+from shoal.cli.console import leave_no_image, report_usage, stopped
 from shoal.cli.criteria import criteria
 from shoal.cli.decode import decode
 from shoal.cli.demo import demo
@@ -96,6 +96,7 @@ def main() -> NoReturn:
         return app(arguments, prog_name="shoal", standalone_mode=False)
 
     try:
+        leave_no_image()
         share_one_arena()
         code: Any = work() if _in_main_thread(arguments) else interruptible(work, stopped)
     except KeyboardInterrupt:

@@ -1,6 +1,7 @@
 """Where commands print, and how errors reach the user: one line, an exit code, no traceback."""
 
 import functools
+import importlib
 import json
 import os
 import sys
@@ -77,6 +78,18 @@ def stopped() -> int:
     if is_first_to_tell():
         print(words, file=sys.stderr)
     return code
+
+
+def leave_no_image() -> None:
+    """Let no image of this process, with the rows in it, be kept where a library crashes.
+
+    Linux takes a limit of 1 for none at all, even where images go to a program, which 0 does not say.
+    """
+    if os.name == "nt" or os.environ.get(DEBUG):
+        return
+    resource = importlib.import_module("resource")
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (1 if most and sys.platform == "linux" else 0, most))
 
 
 def report_usage(error: Any, as_json: bool) -> int:
