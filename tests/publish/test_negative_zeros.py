@@ -1,4 +1,5 @@
-"""Sensitive numbers are published with one zero: -0 beside 0 would be two spellings to a reader."""
+"""Sensitive numbers are published with one zero: -0 beside 0 would be two spellings to a reader. What is
+no number is missing."""
 
 from pathlib import Path
 from random import Random
@@ -79,3 +80,41 @@ def test_files(seed: int, way: str, tmp_path: Path) -> None:
         assert not any(cell.startswith("-0") for cell in cells)
     else:
         assert not signs(pq.read_table(target)["pay"].to_pylist())
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize("kind", [pa.table, pd.DataFrame, pl.DataFrame])
+def test_what_is_no_number_is_missing_in_frames(kind: Any) -> None:
+    """Beside missing values a reader would see two kinds of them, and who has the rarer one."""
+    columns = {"age": [1] * 4, "pay": [NAN, None, 1.5, 2.5], "note": [NAN, None, None, None]}
+    frame = kind(columns)
+    found = shoal.anonymize(frame, {**policy(""), "constraints": [{"k": 4}]})
+    for name, missing in (("pay", 2), ("note", 4)):
+        column = found.table[name]
+        if kind is pd.DataFrame:  # which has one kind of them alone
+            assert column.isna().sum() == missing
+        else:
+            assert (column if kind is pa.table else column.to_arrow()).null_count == missing
+    assert shoal.verify(found).holds
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_no_number_is_missing_in_files(way: str, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.parquet", tmp_path / f"out.{way.split(',')[0]}"
+    columns = {
+        "age": [1] * 4,
+        "pay": pa.array([NAN, None, 1.5, 2.5], pa.float32()),
+        "note": pa.array([NAN, None, None, -0.0], pa.float64()),
+    }
+    pq.write_table(pa.table(columns), source)
+    shoal.run(source, {**policy(""), "constraints": [{"k": 4}]}, target, **WAYS[way])
+    if target.suffix == ".csv":
+        assert "nan" not in target.read_text()
+        return
+    rows = pq.read_table(target)
+    assert rows["pay"].null_count == 2
+    assert rows["note"].null_count == 3
+    assert rows.schema.field("pay").type == pa.float32()
+    assert signs(rows["note"].to_pylist())  # a plain number stays as it is

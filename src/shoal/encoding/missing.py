@@ -14,9 +14,37 @@ from shoal.encoding.reading import AS_FOUND, ValueReading, declared_texts
 from shoal.encoding.spelling import MINUS, fold, fold_texts, is_blank
 
 TEXT_CODES = frozenset(
-    ("na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "?", "-", ".", "missing", "unknown")
+    (
+        *(
+            "na",
+            "n/a",
+            "n.a.",
+            "n / a",
+            "#n/a",
+            "<na>",
+            "(na)",
+            "nan",
+            "-nan",
+            "nat",
+            "null",
+            "(null)",
+        ),
+        *("#null!", "#value!", "#ref!", "#div/0!", "#num!", "#name?", "\\n"),
+        *("?", "??", "???", ".", "..", "...", "_", "__", "/", "//"),
+        *(dash * n for dash in "-\u2010\u2012\u2013\u2014\u2015" for n in (1, 2, 3)),
+        *(
+            "missing",
+            "(missing)",
+            "unknown",
+            "(unknown)",
+            "not known",
+            "not available",
+            "not stated",
+        ),
+        *("not recorded", "no answer", "no data", "(blank)", "unbekannt", "keine angabe", "k.a."),
+        *("inconnu", "inconnue", "non renseigné", "onbekend", "desconocido", "sconosciuto"),
+    )
 )
-"""Folded texts that are likely to stand for a missing value."""
 NINES = re.compile(r"9{1,9}")
 NEGATIVE = re.compile(r"-(1|[789]|77|88|9[789]|7{3,9}|8{3,9}|9{3,9}|9+[78])")
 """Numbers that are likely codes where all others are 0 or more."""

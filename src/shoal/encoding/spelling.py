@@ -29,7 +29,9 @@ DATES = (
     re.compile(r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})", re.ASCII),
 )
 """Dates that can be read in one way only."""
-TIME = re.compile(r"(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:(\d\d)(\.\d+)?)?(z|[+-]00(:?00)?)?", re.ASCII)
+TIME = re.compile(
+    r"(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:(\d\d)(\.\d+)?)?(z|([+-])(\d\d):?(\d\d)?)?", re.ASCII
+)
 MINUS = "\N{MINUS SIGN}"
 IGNORABLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
@@ -136,10 +138,21 @@ def _date(text: str) -> str | None:
 
 
 def _moment(text: str) -> str | None:
-    """A time in ISO form; midnight is its date alone, as in the text of a table's value."""
+    """A time in ISO form; midnight is its date alone, as in the text of a table's value. One with an
+    offset is the same moment in UTC."""
     if not (found := TIME.fullmatch(text)):
         return None
-    day, clock, _, seconds, fraction, zone, _ = found.groups()
+    day, clock, _, seconds, fraction, zone, sign, hours, minutes = found.groups()
+    offset = datetime.timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+    if offset >= datetime.timedelta(days=1):
+        return None
+    if offset:
+        try:
+            there = datetime.datetime.fromisoformat(f"{day}T{clock}")
+            moment = there - offset if sign == "+" else there + offset
+        except (ValueError, OverflowError):
+            return None
+        day, clock = moment.date().isoformat(), f"{moment:%H:%M}"
     rest = f"{clock}:{seconds or '00'}{(fraction or '').rstrip('0').rstrip('.')}"
     if zone is None and rest == "00:00:00":
         return day

@@ -27,23 +27,28 @@ from shoal.verification.rules import PublishedRule
 
 
 @dataclass(frozen=True)
-class WithoutNegativeZeros:
-    """Sensitive numbers with 0 in place of -0.
+class SettledFloats:
+    """Numbers with 0 in place of -0, where there are `zeros`, and nothing in place of what is no number.
 
-    They are one number to models, but two texts to a reader, who would count two spellings of it.
+    To models -0 and 0 are one number, and what is no number is missing, but a reader sees two values.
     """
+
+    zeros: bool
 
     def __call__(self, column: pa.Array) -> pa.Array:
         """Change a column of floats."""
         wide = pa.float32() if pa.types.is_float16(column.type) else column.type
-        return pc.add(column.cast(wide), pa.scalar(0, wide)).cast(column.type)
+        values = column.cast(wide)
+        if self.zeros:
+            values = pc.add(values, pa.scalar(0, wide))
+        return pc.if_else(pc.is_nan(values), pa.scalar(None, wide), values).cast(column.type)
 
     def type_of(self, kind: pa.DataType) -> pa.DataType:
         """The type of the result."""
         return kind
 
 
-Change = Recoding | Pseudonyms | WithoutNegativeZeros
+Change = Recoding | Pseudonyms | SettledFloats
 
 
 def changes_of(policy: Policy) -> dict[str, Change]:
@@ -57,11 +62,15 @@ def changes_of(policy: Policy) -> dict[str, Change]:
 
 
 def changed_table(table: Table, policy: Policy) -> Table:
-    """A table in memory with what the policy changes, and sensitive numbers without negative zeros."""
+    """A table in memory with what the policy changes, its plain and sensitive numbers settled."""
     changes = changes_of(policy)
-    for name in policy.sensitive:
-        if name not in changes and name in table.names and _has_negative_zeros(table.column(name)):
-            changes[name] = WithoutNegativeZeros()
+    for name in (*policy.plain, *policy.sensitive):
+        if name in changes or name not in table.names:
+            continue
+        column = table.column(name)
+        zeros = name in policy.sensitive and _has_negative_zeros(column)
+        if zeros or _has_nan(column):
+            changes[name] = SettledFloats(zeros)
     return ChangedTable(table, changes) if changes else table
 
 
@@ -70,6 +79,13 @@ def _has_negative_zeros(column: pa.Array) -> bool:
         return False
     values = column.drop_null().to_numpy(zero_copy_only=False)
     return bool((np.signbit(values) & (values == 0)).any())
+
+
+def _has_nan(column: pa.Array) -> bool:
+    if not pa.types.is_floating(column.type):
+        return False
+    # what is missing may be anything in the memory below
+    return bool(np.isnan(column.drop_null().to_numpy(zero_copy_only=False)).any())
 
 
 def ruled_values(policy: Policy) -> list[str]:

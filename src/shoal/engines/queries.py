@@ -111,6 +111,14 @@ def count_negative_zeros(table: str, column: str) -> str:
     return f"{count_rows(table)} WHERE {column} = 0 AND CAST({column} AS STRING) LIKE '-%'"
 
 
+def count_nan(table: str, column: str) -> str:
+    """Rows in which a column of floats has what is no number.
+
+    Not by a filter: by statistics of files, which leave it out, the database would read nothing.
+    """
+    return f"SELECT count(CASE WHEN isnan({column}) THEN 1 END) AS n FROM {table}"
+
+
 def count_rows(table: str) -> str:
     """n: the rows of a table."""
     return _described(f"SELECT count(*) AS n FROM {table}", "count", table, ())
@@ -971,3 +979,17 @@ def mapping_counts(table: str, value: str, code: str, missing: int) -> str:
         f"SELECT count(*) AS d, sum(CASE WHEN low <> high THEN 1 ELSE 0 END) AS several, "
         f"count(DISTINCT low) AS c, sum(n) AS n FROM ({found}) AS found"
     )
+
+
+def squares_of_codes(table: str, value: str, code: str, missing: int) -> str:
+    """n: the sum over all codes that go with any value of their rows, squared."""
+    counts = (
+        f"SELECT count(*) AS times FROM {table} WHERE {value} IS NOT NULL AND {code} <> {missing} "
+        f"GROUP BY {code}"
+    )
+    return f"SELECT CAST(sum(times * times) AS BIGINT) AS n FROM ({counts}) AS counts"
+
+
+def count_repeats(table: str, value: str) -> str:
+    """d: the different values of a column; n: rows that have one."""
+    return f"SELECT count(DISTINCT {value}) AS d, count({value}) AS n FROM {table}"

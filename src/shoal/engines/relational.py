@@ -22,7 +22,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected, LabelForms
 from shoal.engines.changes import (
     ChangeBatch,
-    WithoutNegativeZeros,
+    SettledFloats,
     changes_of,
     require_codes_before_rule,
     ruled_values,
@@ -71,6 +71,7 @@ from shoal.engines.queries import (
     Tree,
     class_sizes,
     count_below,
+    count_nan,
     count_negative_zeros,
     count_published_people,
     number_people,
@@ -195,15 +196,16 @@ class RelationalEngine(Engine):
         """Apply column rules and pseudonyms to the raw table; returns the name of the changed one."""
         changes = changes_of(self._policy)
         names = columns_to_read(self._policy, self._identifiers)
+        policy = self._policy
         for i, (name, kind) in enumerate(zip(names, self._schema.types, strict=True)):
-            if (
-                name in self._policy.sensitive
-                and name not in changes
-                and pa.types.is_floating(kind)
-            ):
-                query = count_negative_zeros(RAW, f"p{i}")
-                if query_number(self.session, query):
-                    changes[name] = WithoutNegativeZeros()
+            published = name in policy.plain or name in policy.sensitive
+            if not published or name in changes or not pa.types.is_floating(kind):
+                continue
+            zeros = name in policy.sensitive and bool(
+                query_number(self.session, count_negative_zeros(RAW, f"p{i}"))
+            )
+            if zeros or query_number(self.session, count_nan(RAW, f"p{i}")):
+                changes[name] = SettledFloats(zeros)
         if not changes:
             return RAW
         check_types(names, self._schema)
