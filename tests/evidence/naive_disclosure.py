@@ -5,6 +5,7 @@ Shares no code with the library: rows are tuples of texts.
 
 from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -43,7 +44,21 @@ def gives_away(plain: Sequence[Any], other: Sequence[Any], ordered: bool) -> boo
     lefts, rights = {a for a, _ in pairs}, {b for _, b in pairs}
     if len(pairs) == len(lefts) == len(rights) >= 2 and len(known) - len(lefts) >= 10:
         return True
+    if is_no_coincidence([a for a in plain if a is not None], known):
+        return True
     if not ordered or min(len(lefts), len(rights)) < 5 or len(known) < 10:
         return False
     ascends = all(b <= d for a, b in pairs for c, d in pairs if a < c)
     return ascends or all(b >= d for a, b in pairs for c, d in pairs if a < c)
+
+
+def is_no_coincidence(values: Sequence[Any], known: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether each value goes with one other: the odds of each further row by chance, multiplied."""
+    lefts = {a for a, _ in known}
+    if len(set(known)) != len(lefts) or len(lefts) < 2:
+        return False
+    if 2 * len(set(values)) > len(values) or 2 * len(lefts) > len(known):
+        return False
+    alike = sum(b == d for _, b in known for _, d in known)  # also each with itself
+    odds = Fraction(alike, len(known) ** 2)
+    return odds ** (len(known) - len(lefts)) <= Fraction(1, 2**40)

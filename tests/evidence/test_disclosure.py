@@ -170,6 +170,7 @@ def test_many_columns_that_give_others_away_are_those_of_every_pair(
         lambda v: 40 - v,
         lambda v: v // 2,
         lambda v: (v * 5) % 13,
+        lambda v: v * 3 + draw.randrange(3),
         lambda v: (v * draw.randrange(9)) % 9,
     ]
     quasi = {f"q{i}": column(draw.choice([3, 12]), draw.choice([0, 0.1])) for i in range(4)}
@@ -200,6 +201,39 @@ def test_many_columns_that_give_others_away_are_those_of_every_pair(
         and release.column_loss[q] > 0
         and naive.gives_away(plain[p], quasi[q], ordered=kind[q] == "ordered")
     }
+
+
+@pytest.mark.parametrize("sampled", [4_096, 40])
+@pytest.mark.parametrize("memory", [None, "400MB"])
+def test_a_plain_column_from_which_a_coarsened_one_follows(
+    tmp_path: Path, memory: str | None, sampled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where values have so few rows that a sample has no two of one."""
+    monkeypatch.setattr("shoal.engines.published_counts.SAMPLED", sampled)
+    rng, n = np.random.default_rng(1), 400
+    town = np.repeat(np.arange(n // 2), 2)
+    table = pa.table(
+        {
+            "region": [f"r{one % 7}" for one in town],
+            "age": rng.integers(0, 2, n),
+            "town": town,
+            "street": np.arange(n),  # of one row each: they say nothing of regions
+            "ward": (town + (np.arange(n) == 7)) % 28,  # but for one row
+            "half": np.where(np.arange(n) < 9, town, -1),  # too few to be no coincidence
+        }
+    )
+    source = tmp_path / "t.parquet"
+    pq.write_table(table.take(rng.permutation(n)), source)
+    roles = dict.fromkeys(["town", "street", "ward", "half"], "plain")
+    policy = {"columns": {"region": "quasi", "age": "quasi", **roles}, "constraints": [{"k": n}]}
+    release = shoal.run(source, policy, tmp_path / "out.csv", memory=memory)
+    found = [(one.plain, one.column, one.how) for one in release.disclosure.determined]
+    assert found == [("town", "region", "function")]
+    assert any(
+        "town is plain and published as it is, but each of its values goes with one value of region"
+        in warning
+        for warning in release.warnings
+    )
 
 
 @pytest.mark.parametrize("method", ["least-loss-partition", "datafly"])

@@ -27,6 +27,7 @@ from shoal.engines.queries import (
     count_alone,
     count_known,
     count_linked,
+    count_repeats,
     count_rows,
     count_squares,
     count_values,
@@ -34,6 +35,7 @@ from shoal.engines.queries import (
     mapping_counts,
     owned_rows,
     select,
+    squares_of_codes,
 )
 from shoal.engines.session_people import HashedColumn, PublishedPeople, hash_published
 from shoal.engines.sessions import Session, query_number
@@ -51,8 +53,13 @@ from shoal.evidence.mappings import (
     SAMPLED,
     Coded,
     Spread,
+    agreeing,
+    are_repeated,
+    function_of,
+    is_function,
     is_one_to_one,
     is_possible,
+    pairs_of,
     possible_columns,
     relation,
     spread_of,
@@ -531,16 +538,30 @@ def determined_in_memory(
         except InputError:  # lists and the like, which have no order and no one value
             continue
         whole: tuple[pa.Array, Codes] | None = None
-        for j in possible_columns(some, few_codes, *related, len(few) == n):
+        related_columns = possible_columns(some, few_codes, *related, len(few) == n)
+        pairs, functions = pairs_of(some[1]), np.zeros(0, np.int64)
+        if pairs is not None:
+            functions = agreeing(few_codes[pairs[0]], few_codes[pairs[1]], related[0])
+        elif len(few) < n:  # of values with few rows each there may be no two rows in the sample
+            whole = distinct(name, gather(values, cells.rows))
+            pairs = pairs_of(whole[1])
+            if pairs is not None:
+                one, other = (cells.codes[cell[rows]] for rows in pairs)
+                functions = agreeing(one, other, related[0])
+        for j in np.union1d(related_columns, functions):
             domain = cells.domains[j]
             ordered = _is_ordered(domain)
-            codes = Coded(few_codes[:, j], domain.missing, ordered)
-            if not is_possible(spread_of(some, codes), ordered):
+            spread = spread_of(some, Coded(few_codes[:, j], domain.missing, ordered))
+            may_relate = j in related_columns and is_possible(spread, ordered)
+            may_follow = j in functions and bool((spread.low == spread.high).all())
+            if not may_relate and not may_follow:
                 continue
             if whole is None:
                 whole = distinct(name, gather(values, cells.rows))
             codes = Coded(cells.codes[cell, j], domain.missing, ordered)
-            how = relation(spread_of(whole, codes), ordered)
+            how = relation(spread_of(whole, codes), ordered) if may_relate else None
+            if how is None and may_follow and function_of(whole, codes):
+                how = "function"
             if how is not None:
                 found.append(Determined(name, domain.name, how, "coarsened"))
     return found
@@ -562,14 +583,28 @@ def determined_in_session(
     for name in plain:
         values = distinct(name, restore_type(one_chunk(some.column(places[name])), kinds[name]))
         value = compared(places[name], pa.types.is_floating(value_type_of(kinds[name])))
-        for j in possible_columns(values, few, *related, len(few) == encoded.n_rows):
+        related_columns = possible_columns(values, few, *related, len(few) == encoded.n_rows)
+        pairs, functions = pairs_of(values[1]), np.zeros(0, np.int64)
+        if pairs is not None:
+            functions = agreeing(few[pairs[0]], few[pairs[1]], related[0])
+        elif len(few) < encoded.n_rows and _are_repeated_in_session(session, value):
+            functions = np.arange(len(codes))
+        for j in np.union1d(related_columns, functions):
             domain = encoded.domains[j]
             ordered = _is_ordered(domain)
-            coded = Coded(few[:, j], domain.missing, ordered)
-            if not is_possible(spread_of(values, coded), ordered):
-                continue
-            spread = _spread_in_session(session, value, kinds[name], codes[j], domain)
-            how = relation(spread, ordered) if isinstance(spread, Spread) else spread
+            some_spread = spread_of(values, Coded(few[:, j], domain.missing, ordered))
+            how: How | None = None
+            if j in related_columns and is_possible(some_spread, ordered):
+                spread = _spread_in_session(session, value, kinds[name], codes[j], domain)
+                how = relation(spread, ordered) if isinstance(spread, Spread) else spread
+            if (
+                how is None
+                and j in functions
+                and (some_spread.low == some_spread.high).all()
+                and _are_repeated_in_session(session, value)
+                and _is_function_in_session(session, value, codes[j], domain)
+            ):
+                how = "function"
             if how:
                 found.append(Determined(name, domain.name, how, "coarsened"))
     return found
@@ -586,6 +621,22 @@ def _spread_in_session(
     answer = session.query(codes_of_values(ENCODED, value, code, domain.missing))
     low, high = (answer.column(key).to_numpy().astype(np.int64) for key in ("low", "high"))
     return Spread(restore_type(one_chunk(answer.column("v")), kind), low, high, rows)
+
+
+def _are_repeated_in_session(session: Session, value: str) -> bool:
+    """Whether the values of a column have several rows each as a rule."""
+    counts = session.query(count_repeats(ENCODED, value)).to_pylist()[0]
+    return are_repeated(int(counts["d"]), int(counts["n"]))
+
+
+def _is_function_in_session(session: Session, value: str, code: str, domain: Domain) -> bool:
+    """Whether each value goes with one code, in rows enough to be no coincidence."""
+    counts = session.query(mapping_counts(ENCODED, value, code, domain.missing)).to_pylist()[0]
+    values, spread, rows = (int(counts[key] or 0) for key in ("d", "several", "n"))
+    if values < 2 or spread:
+        return False
+    squares = query_number(session, squares_of_codes(ENCODED, value, code, domain.missing))
+    return is_function(values, spread, rows, squares)
 
 
 def _relations(domains: Sequence[Domain]) -> tuple[Ints, Bools]:

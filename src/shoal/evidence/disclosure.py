@@ -53,6 +53,8 @@ FEWEST_SETS = 10
 """Sets of a size that are tried, however few or many rows there are."""
 MOST_WORK = 10_000_000
 """Sets times rows that are tried, for each size."""
+CERTAIN = 40
+"""Bits of evidence from which on that each value goes with one other is taken for no coincidence."""
 CONFIRMED = 10
 """A mapping between two columns is taken for one from so many rows on that repeat it."""
 FEWEST_STEPS = 5
@@ -63,7 +65,7 @@ MOST_NAMES = 8
 """Columns that a warning names."""
 
 Unit = Literal["row", "person"]
-How = Literal["one-to-one", "ascending", "descending"]
+How = Literal["one-to-one", "ascending", "descending", "function"]
 Fate = Literal["coarsened", "dropped"]
 
 
@@ -207,6 +209,7 @@ class Disclosure(Result):
                 "one-to-one": "each of its values stands for one value of",
                 "ascending": "it ascends with",
                 "descending": "it descends as a function of",
+                "function": "each of its values goes with one value of",
             }[one.how]
             yield (
                 f"{one.plain} is plain and published as it is, but {how} {one.column}, which is {fate}: "

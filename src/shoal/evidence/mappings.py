@@ -1,8 +1,10 @@
 """Mappings between columns: whether one column gives another away.
 
 A plain column gives another away where each of its values goes with one value of the other and vice
-versa (`education` and `education-num`), or where both ascend together or in opposite directions, however
-often values repeat (`wage` and its rounded logarithm). Rows in which either is missing are left out.
+versa (`education` and `education-num`), where both ascend together or in opposite directions, however
+often values repeat (`wage` and its rounded logarithm), or where each of its values goes with one of the
+other in so many rows that this is no coincidence (`zip` and `region`). Rows in which either is missing
+are left out.
 
 A few rows rule most pairs of columns out; the others are looked at in full. What is looked at is the
 lowest and the highest code that goes with each value, which engines can compute where the rows are. A
@@ -10,6 +12,7 @@ wide table has a million pairs: even fewer rows rule most of them out, for many 
 """
 
 from dataclasses import dataclass
+from math import log2
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +20,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.values import ordered_values
-from shoal.evidence.disclosure import CONFIRMED, FEWEST_STEPS, MOST_VALUES, How
+from shoal.evidence.disclosure import CERTAIN, CONFIRMED, FEWEST_STEPS, MOST_VALUES, How
 
 SAMPLED = 4_096
 """Rows that rule most pairs out."""
@@ -87,6 +90,61 @@ def is_one_to_one(values: int, spread: int, injective: bool, rows: int) -> bool:
     with two values.
     """
     return values >= 2 and not spread and injective and rows - values >= CONFIRMED
+
+
+def is_function(values: int, spread: int, rows: int, squares: int) -> bool:
+    """Whether each value goes with one code, of several, in rows enough to be no coincidence.
+
+    values: those that go with any code. spread: those that go with several. rows: in which both are
+    known. squares: the sum over all codes of these rows, squared.
+    """
+    if values < 2 or spread or not are_repeated(values, rows):
+        return False
+    # each row with a value that another has too would have another code but by chance
+    chance = log2(squares) - 2 * log2(rows)
+    return -chance * (rows - values) >= CERTAIN
+
+
+def are_repeated(values: int, rows: int) -> bool:
+    """Whether values have several rows each as a rule; of others nothing is said, but that they are
+    nearly unique."""
+    return 2 * values <= rows
+
+
+def function_of(plain: tuple[pa.Array, Codes], other: Coded) -> bool:
+    """The same of rows in memory; see `spread_of`."""
+    if not are_repeated(len(plain[0]), int((plain[1] >= 0).sum())):
+        return False
+    found = spread_of(plain, other)
+    known = (plain[1] >= 0) & (other.codes != other.missing)
+    squares = int((np.bincount(other.codes[known]).astype(np.int64) ** 2).sum())
+    return is_function(len(found.low), int((found.low != found.high).sum()), found.rows, squares)
+
+
+def pairs_of(index: Codes) -> tuple[Ints, Ints] | None:
+    """Some pairs of rows with one value; None where there are none.
+
+    index: each row's place among the values of a column.
+    """
+    order = np.argsort(index, kind="stable")
+    order = order[np.searchsorted(index[order], 0) :]
+    first = np.flatnonzero(index[order[1:]] == index[order[:-1]])
+    if not len(first):
+        return None
+    some = first[np.unique(np.linspace(0, len(first) - 1, min(len(first), FEW)).astype(np.int64))]
+    return order[some], order[some + 1]
+
+
+def agreeing(one: Codes, other: Codes, missing: Ints) -> Ints:
+    """The columns of codes that are the same in pairs of rows, or missing.
+
+    one, other : (pairs, q)
+        The codes of every column.
+    missing : (q,)
+        As in `Coded`.
+    """
+    alike = (one == other) | (one == missing) | (other == missing)
+    return np.flatnonzero(alike.all(0))
 
 
 def _enough_steps(found: Spread) -> bool:
