@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -78,6 +79,8 @@ def measure(way: str, source: Path, rows: int, folder: Path) -> dict[str, Any]:
     env = {"SPARK_CONF_DIR": str(conf), "SPARK_LOCAL_DIRS": str(folder / "local")}
     run = [str(Path(sys.executable).with_name("shoal")), "run", str(source), str(policy)]
     run += ["-o", str(target), "--json", "--force"]
+    if target.is_dir():  # of the last run: Spark writes a folder, where the others write a file
+        shutil.rmtree(target)
     watch = Watch()
     with _cluster(folder, watch) if way in (CLUSTER, FRAGMENTS) else _nothing() as address:
         parts = [sys.executable, HERE / "fragments.py", source, policy, target, address]

@@ -14,7 +14,7 @@ from shoal.methods import blocks, local_recoding, stronger
 from shoal.methods.k_clustering import KClustering
 from shoal.methods.local_recoding import LocalRecoding
 from shoal.methods.refinement import loss_of
-from shoal.methods.stronger import groupings, is_near, shortfall
+from shoal.methods.stronger import NEAR, NEAR_OF_FEW, groupings, is_near, shortfall
 from shoal.models.alpha import Alpha
 from shoal.models.base import Model
 from shoal.models.beta import Beta
@@ -97,7 +97,8 @@ def test_where_nothing_is_too_far_a_stronger_requirement_never_loses_less(
         for rows, at in ((k, min(ends)), (k + more, max(ends)))
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stronger, "NEAR", (1_000_000, 1))
+        for name in ("NEAR", "NEAR_OF_FEW"):
+            patch.setattr(stronger, name, (1_000_000, 1))
         patch.setattr(stronger, "PAIRS", 1_000_000)
         weaker, harder = found_for(table, weak), found_for(table, strong)
     assume(weaker and harder and max(one.n_groups for _, one in weaker) > 1)
@@ -108,11 +109,13 @@ def test_where_nothing_is_too_far_a_stronger_requirement_never_loses_less(
 
 
 def test_what_is_near_the_best() -> None:
-    assert is_near((False, 110, 0), (False, 100, 0))
-    assert not is_near((False, 111, 0), (False, 100, 0))
-    assert not is_near((True, 100, 0), (False, 100, 0))
-    assert is_near((True, 900, 9), (True, 100, 1))
-    assert is_near((False, 0, 0), (False, 0, 0))
+    assert is_near((False, 110, 0), (False, 100, 0), NEAR)
+    assert not is_near((False, 111, 0), (False, 100, 0), NEAR)
+    assert is_near((False, 130, 0), (False, 100, 0), NEAR_OF_FEW)
+    assert not is_near((False, 131, 0), (False, 100, 0), NEAR_OF_FEW)
+    assert not is_near((True, 100, 0), (False, 100, 0), NEAR_OF_FEW)
+    assert is_near((True, 900, 9), (True, 100, 1), NEAR)
+    assert is_near((False, 0, 0), (False, 0, 0), NEAR)
 
 
 @examples(10)

@@ -12,6 +12,7 @@ tried too.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain, product
 
 import numpy as np
@@ -44,9 +45,12 @@ USUAL = (5, 7, 10, 15, 25, 50, 100, 200)
 MISSES, MANY_MISSES = 2, 3
 """Until so many in a row are no better: in a small table, and in a larger one. In a tiny one, until so
 many of the latter are not near the best."""
-NEAR = 11, 10
+NEAR, NEAR_OF_FEW = (11, 10), (13, 10)
 """What loses at most so many times as much as the best is near it. A requirement that loses more by
-itself is not paired: one that is stronger still would lose less by luck alone."""
+itself is not paired: one that is stronger still would lose less by luck alone. That happens most where
+rows are few, and a trial takes no time."""
+FEWEST_ROWS = 100
+"""In so many rows at most, the latter holds."""
 FIGURES = tuple(
     float(one)
     for one in np.concatenate([np.arange(1, 20) / 20, np.arange(4, 12) / 4, [3, 4, 5, 6]])
@@ -98,6 +102,7 @@ def _of_tiny(cells: Cells, requirement: Requirement, form: Form) -> list[Found]:
     """The same where every one of them takes a moment: up and down all ladders, and pairs of what is
     near the best there."""
     found: list[Found] = []
+    near = partial(is_near, times=NEAR_OF_FEW if cells.n_rows <= FEWEST_ROWS else NEAR)
 
     def lost(one: Requirement) -> Shortfall:
         both = [(one, form(one)), *partitioned(cells, one)]
@@ -115,13 +120,13 @@ def _of_tiny(cells: Cells, requirement: Requirement, form: Form) -> list[Found]:
                 break
             tried.append((one, loss))
             least = min(least, loss)
-            misses = 0 if is_near(loss, least) else misses + 1
+            misses = 0 if near(loss, least) else misses + 1
             if misses == MANY_MISSES:
                 break
         climbed.append(tried)
     if max(groups.n_groups for _, groups in found) < 2:
         return found
-    sizes, *figures = [[one for one, loss in tried if is_near(loss, least)] for tried in climbed]
+    sizes, *figures = [[one for one, loss in tried if near(loss, least)] for tried in climbed]
     pairs = sorted(product(enumerate(chain(*figures)), enumerate(sizes)), key=_steps)
     for (_, figure), (_, size) in pairs[:PAIRS]:
         try:
@@ -136,9 +141,9 @@ def _steps(pair: tuple[tuple[int, Requirement], tuple[int, Requirement]]) -> int
     return pair[0][0] + pair[1][0]
 
 
-def is_near(loss: Shortfall, least: Shortfall) -> bool:
+def is_near(loss: Shortfall, least: Shortfall, times: tuple[int, int]) -> bool:
     """Whether something loses little more than the least; all does where too much is suppressed."""
-    most, of = NEAR
+    most, of = times
     return least[0] or (not loss[0] and of * loss[1] <= most * least[1])
 
 
