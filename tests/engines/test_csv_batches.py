@@ -45,6 +45,17 @@ def test_a_very_long_line_far_down(tmp_path: Path) -> None:
     assert len(found["p1"][150_000].as_py()) == 5_000_000
 
 
+def test_a_very_long_text_with_line_breaks(tmp_path: Path) -> None:
+    """It was taken for a quote that is never closed."""
+    path, long = tmp_path / "t.csv", ("x" * 999 + "\n") * 34_000
+    path.write_text("a,b\n" + "1,2\n" * 1_000 + f'3,"{long}"\n4,5\n')
+    found = streamed(path, ["a", "b"], 10_000)
+    assert found["p0"].to_pylist() == ["1"] * 1_000 + ["3", "4"]
+    assert found["p1"][1_000].as_py() == long
+    whole = LocalFiles().read(path, COMMA)
+    assert whole.equals(found.rename_columns(["a", "b"]))
+
+
 @pytest.mark.parametrize(
     "tail", ["3\n", "3,4,5\n", "3,4,\n", '3,"4\n', '3,"4"x\n', "3,\udcff\n"], ids=ascii
 )

@@ -55,6 +55,7 @@ LINE_LIMITS = (2 << 20, 1 << 28)
 """Longest line in bytes. The larger one costs memory, so it is tried only after the smaller."""
 BATCH_ROWS = 50_000
 LINE_TOO_LONG = "maximum line size"
+UNTERMINATED = "unterminated quote"
 
 
 def settle(
@@ -171,9 +172,18 @@ class CsvFile:
             try:
                 return call(sql.replace("{file}", self.scan(limit)))
             except duckdb.Error as error:
-                if LINE_TOO_LONG not in str(error).lower() or limit == LINE_LIMITS[-1]:
+                if not self.may_be_longer(error, limit):
                     raise self.translated(error) from None
         raise AssertionError("the last limit returns or raises")
+
+    def may_be_longer(self, error: Exception, limit: int) -> bool:
+        """Whether a larger limit may help: of a long text with line breaks DuckDB says that its quote
+        is never closed."""
+        found = str(error).lower()
+        large = self.plain.stat().st_size > limit or is_gzipped(self.plain)
+        return limit != LINE_LIMITS[-1] and (
+            LINE_TOO_LONG in found or (UNTERMINATED in found and large)
+        )
 
     def translated(self, error: Exception) -> InputError:
         """An error of DuckDB as one of ours; Arrow passes on its text without its kind."""
@@ -308,7 +318,7 @@ def csv_batches(
                     yield batch
                 break
             except (duckdb.Error, pa.ArrowException, OSError) as error:
-                if LINE_TOO_LONG not in str(error).lower() or limit == LINE_LIMITS[-1]:
+                if not file.may_be_longer(error, limit):
                     raise file.translated(error) from None
         check_separators(file, rows)
 
@@ -432,7 +442,7 @@ def translate_error(
     if counts:
         return wrong_field_count(where, int(counts[-1]), columns)
     lowered = found.lower()
-    if "unterminated quote" in lowered:
+    if UNTERMINATED in lowered:
         return InputError(f"{where}: {BAD_QUOTE}")
     if "utf-8" in lowered or "unicode" in lowered:
         return not_text(path, options.encoding or UTF8)
