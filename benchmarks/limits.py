@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,10 @@ STEPS = {
     "write": 2.0,
     "verify": 2.0,
     "truth": 1.0,
+    "group, default": 4.0,
 }
-"""In which step a run of the gzip file is ended, and so many seconds after it began."""
+"""In which step a run of the gzip file is ended, and so many seconds after it began; the last one is
+that of a run by default, all others are by `ENDED`."""
 REPORTING = ("--progress", "json")
 MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 ROWS = 100_000_000
@@ -58,6 +61,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(folder / "tmp")} if (folder / "tmp").exists() else None,
     )
 
 
@@ -128,12 +132,17 @@ def of_all_processes(pid: int) -> int:
     return found
 
 
-def compressed(folder: Path) -> dict[str, Any]:
-    """Runs that are ended in every step."""
+def compressed(folder: Path, steps: Collection[str] = STEPS) -> dict[str, Any]:
+    """Runs that are ended in every step, or in some of them."""
     path, found = write_table(folder, 1), []
+    (folder / "tmp").mkdir()
     kept = {file.name for file in folder.iterdir()}
-    for step, seconds in STEPS.items():
-        command = ("run", path.name, f"{ENDED[0]}.yaml", "-o", "r.csv", *ENDED[1])
+    for named, seconds in STEPS.items():
+        if named not in steps:
+            continue
+        step, _, by_default = named.partition(", ")
+        policy, options = WHOLE[0] if by_default else ENDED
+        command = ("run", path.name, f"{policy}.yaml", "-o", "r.csv", *options)
         run = Steps(start(folder, *command, *REPORTING))
         run.watch(step, seconds)
         begun = time.monotonic()
@@ -141,13 +150,15 @@ def compressed(folder: Path) -> dict[str, Any]:
         words = run.ended()
         found.append(
             {
+                "step": named,
                 "in": run.step,
                 "after": seconds,
                 "ended_in": round(time.monotonic() - begun, 2),
                 "code": run.run.returncode,
                 "peak": max(run.peaks.values()),
                 "words": words,
-                "left": sorted({p.name for p in folder.iterdir()} - kept),
+                "left": sorted({p.name for p in folder.iterdir()} - kept)
+                + sorted(p.name for p in (folder / "tmp").iterdir()),
                 "load": round(os.getloadavg()[0], 1),
             }
         )
@@ -271,12 +282,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     measures = {"gzip": compressed, "whole": whole, "few": few, "wide": wide, "columns": columns}
     parser.add_argument("what", nargs="*", choices=tuple(measures))
+    parser.add_argument("--steps", nargs="*", choices=tuple(STEPS), help="in which gzip is ended")
     given = parser.parse_args()
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
     for name, measure in measures.items():
         if not given.what or name in given.what:
             with tempfile.TemporaryDirectory(prefix="shoal-limits-") as folder:
-                found[name] = measure(Path(folder))
+                if name == "gzip" and given.steps:
+                    new = compressed(Path(folder), given.steps)
+                    before = {run.get("step"): run for run in found.get(name, {}).get("runs", ())}
+                    runs = before | {run["step"]: run for run in new["runs"]}
+                    found[name] = new | {"runs": [runs[step] for step in STEPS if step in runs]}
+                else:
+                    found[name] = measure(Path(folder))
             RESULT.write_text(json.dumps(found, indent=1) + "\n")
 
 
