@@ -321,3 +321,17 @@ def test_any_table_comes_back_as_plain_sql_sees_it(
         staged.move()
     assert rows(file, 'SELECT * FROM "any ""table"') == cells
     assert digest_of(LocalFiles().read(address)) == digest_of(table)
+
+
+def test_long_numbers_of_sqlite_keep_their_digits(tmp_path: Path) -> None:
+    """Two ids are two people, also where another row has a number that is not whole."""
+    file, long = tmp_path / "t.sqlite", 9_007_199_254_740_993
+    fill(file, "CREATE TABLE t (id, n)", f"INSERT INTO t VALUES ({long}, 1), ({long - 1}, 1.5)")
+    place = place_of(f"{file}?table=t")
+    assert isinstance(place, Address)
+    assert LocalFiles().read(place).to_pydict() == {"id": [long, long - 1], "n": [1.0, 1.5]}
+    fill(file, "INSERT INTO t VALUES (1.5, 2)")
+    read = LocalFiles().read(place)
+    assert read["id"].to_pylist() == [str(long), str(long - 1), "1.5"]
+    fill(file, f"UPDATE t SET id = {long - 1} WHERE id = {long}")
+    assert LocalFiles().read(place)["id"].to_pylist() == [float(long - 1), float(long - 1), 1.5]

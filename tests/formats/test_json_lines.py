@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import shoal
 from shoal.engines.files import LocalFiles
 from shoal.errors import InputError
 
@@ -116,3 +117,35 @@ def test_like_a_plain_reader(tmp_path_factory: pytest.TempPathFactory, lines: An
     assert [list(json.loads(line)) for line in path.read_bytes().strip().split(b"\n")] == [
         list(twin(lines))
     ] * len(lines)
+
+
+LONG = 9_007_199_254_740_993
+"""As a float it would be the number below it."""
+
+
+@pytest.mark.parametrize("other", ["1.5", "1e3", "-0.25"])
+@pytest.mark.parametrize("ids", [[LONG, LONG - 1], [-LONG, 1 - LONG], [10**20, 10**20 + 1]])
+def test_long_numbers_keep_their_digits(tmp_path: Path, ids: list[int], other: str) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(f'{{"id": {one}}}\n' for one in ids))
+    assert [int(one) for one in read(path)["id"].to_pylist()] == ids
+    path.write_text("".join(f'{{"id": {one}}}\n' for one in [*ids, other]))
+    assert read(path)["id"].to_pylist()[:2] == [str(one) for one in ids]
+
+
+def test_other_numbers_stay_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(
+        '{"a": 9007199254740992}\n{"a": 0.1}\n{"a": 1e300}\n{"a": -1234567890123456.5}\n'
+    )
+    assert read(path)["a"].to_pylist() == [9007199254740992.0, 0.1, 1e300, -1234567890123456.5]
+
+
+@pytest.mark.parametrize("memory", [None, "400MB"])
+def test_two_people_with_long_ids_stay_two(tmp_path: Path, memory: str | None) -> None:
+    source = tmp_path / "t.jsonl"
+    rows = [f'{{"id": {10**20 + i}, "age": 31}}\n' for i in (1, 2, 3, 3)]
+    source.write_text("".join(rows))
+    policy = {"columns": {"id": "person", "age": "quasi"}, "constraints": [{"k": 3}]}
+    release = shoal.run(source, policy, tmp_path / "out.csv", memory=memory)
+    assert release.findings[0].reached == 3

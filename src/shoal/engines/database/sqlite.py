@@ -22,6 +22,8 @@ CLASSES = ("integer", "real", "text", "blob")
 """The types that a value may have."""
 EXACT_DIGITS = 15
 """Digits of a decimal that a float has too."""
+LONGEST_WHOLE = 1 << 53
+"""Up to here every whole number is one of a float."""
 RELEASES = "shoal_releases"
 PATIENCE = 10.0
 """Seconds to wait for others who write to the file."""
@@ -87,22 +89,36 @@ class SQLite(Database):
             for kind in CLASSES
         ]
         flags = {name: f"coalesce(min({sql_name(name)} IN (0, 1)), 0)" for name in columns}
+        longest = {
+            name: f"coalesce(max(typeof({sql_name(name)}) = 'integer' AND {sql_name(name)} NOT BETWEEN "
+            f"-{LONGEST_WHOLE} AND {LONGEST_WHOLE}), 0)"
+            for name in columns
+        }
         found: list[int] = []
         truth: list[int] = []
+        long: list[int] = []
         for begin in range(0, len(columns), 300):  # a result has at most 2000 columns
             some = columns[begin : begin + 300]
             sql = ", ".join(
-                [*parts[4 * begin : 4 * (begin + 300)], *(flags[name] for name in some)]
+                [
+                    *parts[4 * begin : 4 * (begin + 300)],
+                    *(flags[name] for name in some),
+                    *(longest[name] for name in some),
+                ]
             )
             row = self._rows(f"SELECT {sql} FROM {source}")[0]
             found += row[: 4 * len(some)]
-            truth += row[4 * len(some) :]
+            truth += row[4 * len(some) : 5 * len(some)]
+            long += row[5 * len(some) :]
         declared = self._declared()
         fields = []
         for i, name in enumerate(columns):
             kinds = {kind for kind, there in zip(CLASSES, found[4 * i :], strict=False) if there}
             is_flag = truth[i] and declared.get(name, "").startswith("BOOL")
-            fields.append(pa.field(name, pa.bool_() if is_flag else self._type(name, kinds)))
+            kind = pa.bool_() if is_flag else self._type(name, kinds)
+            # as floats, some long whole numbers would be one
+            kind = pa.string() if long[i] and pa.types.is_floating(kind) else kind
+            fields.append(pa.field(name, kind))
         return pa.schema(fields)
 
     def _declared(self) -> dict[str, str]:

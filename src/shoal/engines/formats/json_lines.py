@@ -25,7 +25,11 @@ from shoal.io.csv_dialect import CsvOptions, open_bytes
 from shoal.io.paths import is_gzipped
 from shoal.io.variables import Variable
 
-WHOLE = frozenset({"BIGINT", "UBIGINT"})
+LONG = "LONG"
+"""The kind of a whole number of 64 bits that is none of a float."""
+LONGEST_WHOLE = 1 << 53
+"""Up to here every whole number is one of a float."""
+WHOLE = frozenset({"BIGINT", "UBIGINT", LONG})
 NUMBERS = WHOLE | {"DOUBLE"}
 LONGEST_LINE = 1 << 26
 FEW_DIGITS = 15
@@ -115,13 +119,18 @@ class JsonLines(FileFormat):
         return list(dict.fromkeys([*(first[0] if first else []), *every]))
 
     def _kinds(self, path: Path, keys: Sequence[str]) -> dict[str, set[str]]:
-        """The JSON types of each key's values, a number too long for 64 bits counting as text."""
+        """The JSON types of each key's values, a number too long for 64 bits counting as text: in an id
+        every digit counts."""
         if not keys:
             return {}
+        limit = LONGEST_WHOLE
         types = ", ".join(
-            f"list(DISTINCT CASE WHEN json_type(json, {at}) IN ('BIGINT', 'UBIGINT') AND "
-            f"try_cast(json->>{at} AS BIGINT) IS NULL THEN 'VARCHAR' ELSE json_type(json, {at}) END)"
-            for at in map(_pointer, keys)
+            f"list(DISTINCT CASE WHEN {kind} IS NULL OR {kind} NOT IN ('BIGINT', 'UBIGINT', 'DOUBLE') "
+            f"OR NOT regexp_full_match(json->>{at}, '-?[0-9]{{16,}}') THEN {kind} "
+            f"WHEN try_cast(json->>{at} AS BIGINT) IS NULL THEN 'VARCHAR' "
+            f"WHEN CAST(json->>{at} AS BIGINT) BETWEEN -{limit} AND {limit} THEN {kind} "
+            f"ELSE '{LONG}' END)"
+            for at, kind in ((at, f"json_type(json, {at})") for at in map(_pointer, keys))
         )
         with self._intact(path), connection(path.stat().st_size) as con:
             found = con.execute(f"SELECT {types} FROM {_lines(path)}").fetchone()
@@ -202,7 +211,8 @@ def _type_of(kinds: set[str]) -> pa.DataType:
         return pa.bool_()
     if kinds and kinds <= WHOLE:
         return pa.int64()
-    return pa.float64() if kinds and kinds <= NUMBERS else pa.string()
+    # as floats, some of the long ones would be one number
+    return pa.float64() if kinds and kinds <= NUMBERS - {LONG} else pa.string()
 
 
 def _plain(column: pa.Array) -> pa.Array:
