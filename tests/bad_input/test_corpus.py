@@ -68,6 +68,9 @@ def check(case: Case, command: str, place: Path, caplog: pytest.LogCaptureFixtur
     assert before <= files_of(place)
     left = files_of(place) - before
     assert all(name.startswith("work/out/") for name in left)
+    for name in left:
+        if name.endswith((".json", ".html")):  # releases and drafts hold values
+            assert CANARY.encode() not in (place / name).read_bytes(), name
     if done.exit_code:
         assert not left
         # a comparison lists why each of its methods ended
