@@ -54,6 +54,9 @@ from tests.examples import examples
         ["1964-03-07T12:30Z", "1964-03-07 12:30:00+00:00"],
         ["1964-03-07T23:30:05.5-0130", "1964-03-08 01:00:05.50Z", "1964-03-08T11:00:05.5+10"],
         ["1964-03-07T00:00Z", "1964-03-07 02:00+02:00"],
+        ["Müller", "MÃ¼ller", "MÃƒÂ¼ller", "M&uuml;ller", "M&#252;LLER", "mu\u0308ller"],
+        ["Ácido “x”", "Ã\x81cido â€œxâ€\x9d".replace("â€œ", "â\x80\x9c").replace("â€", "â\x80")],
+        ["A & B <5", "A &amp; B &lt;5", "a&nbsp;& b &#x3C;5"],
     ],
 )
 def test_spellings_of_one_value(spellings: list[str]) -> None:
@@ -76,6 +79,10 @@ def test_spellings_of_one_value(spellings: list[str]) -> None:
         ("1964-03-07T12:30+01:00", "1964-03-07T12:30"),
         ("9999-12-31T23:30-01:00", "9999-12-31T23:30Z"),
         ("1e99999", "1e99998"),
+        ("Ã", "ã ¼"),
+        ("R&D", "R&E"),
+        ("R&D;", "RD;"),
+        ("a&b;c", "abc"),
         ("١", "٢"),
     ],
 )
@@ -190,3 +197,8 @@ def test_a_code_is_likely_whatever_is_not_drawn_in_it() -> None:
     table = pa.table({"age": [20, 20, 30, 30], "ill": ["flu", "NA" + "\u200b" * 30, "flu", "gout"]})
     with pytest.raises(shoal.InputError, match="missing"):
         shoal.anonymize(table, quasi="age", sensitive="ill", l=2)
+
+
+def test_a_blank_of_html_is_no_value() -> None:
+    texts = pa.array(["&nbsp;", " &#160; ", "&", "&amp;", "a"])
+    assert is_blank(texts).to_pylist() == [True, True, False, False, False]

@@ -151,6 +151,18 @@ def test_headers(tmp_path: Path) -> None:
     assert "row 1: columns 1 and 3 have the same name" in refused(path)
 
 
+def test_names_that_are_repeated(tmp_path: Path) -> None:
+    rows = [[], ["name", "age"], ["Ann", "x"], ["name", "x"], [], ["name", "age"], ["Ben", "y"]]
+    path = workbook(tmp_path / "t.xlsx", {"S": rows})
+    message = refused(path)
+    assert "sheet 'S', row 6: the names of the columns are repeated" in message
+    assert "Ann" not in message
+    path = workbook(tmp_path / "t.xlsx", {"S": [*rows[:5], ["age", "name"]]})
+    assert read(path)["age"].to_pylist() == ["x", "x", "name"]
+    path = workbook(tmp_path / "t.xlsx", {"S": [["name"], ["name"], ["Ann"]]})
+    assert read(path)["name"].to_pylist() == ["name", "Ann"]
+
+
 def test_a_sheet_without_a_header(tmp_path: Path) -> None:
     """The first person must not become the names of the columns."""
     rows = [["Ann", 31, D(1992, 5, 4)], ["Ben", 36, D(1987, 1, 2)], ["Cem", 35, D(1988, 3, 4)]]

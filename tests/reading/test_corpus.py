@@ -93,3 +93,38 @@ def test_names_that_the_file_has_too_are_its_header(tmp_path: Path) -> None:
     assert LocalFiles().read(path, CsvOptions(names=("a", "b"))).to_pylist() == [
         {"a": "3", "b": "4"}
     ]
+
+
+@pytest.mark.parametrize("second", ["name,age\n", "\ufeffname,age\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_two_exports_put_together(tmp_path: Path, second: str, encoding: str) -> None:
+    path = tmp_path / "t.csv"
+    if encoding == "cp1252" and second.startswith("\ufeff"):
+        return
+    rows = "Zoë,31\n" * 3
+    path.write_bytes(("name,age\n" + rows + second + rows).encode(encoding))
+    options = CsvOptions(header=True, encoding="cp1252" if encoding == "cp1252" else None)
+    with pytest.raises(InputError, match="line 5: the names of the columns are repeated"):
+        LocalFiles().read(path, options)
+    with pytest.raises(InputError, match="line 5: the names of the columns are repeated"):
+        source_at(path, options)
+
+
+def test_names_inside_of_values_are_no_repetition(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("name,age\nxname,age\nname,agex\nage,name\n")
+    assert LocalFiles().read(path, CsvOptions(header=True)).num_rows == 3
+    path.write_text("name\nname\nx\n")
+    assert LocalFiles().read(path, CsvOptions(header=True)).num_rows == 2
+
+
+@pytest.mark.parametrize("last", ["(3 rows)", "3 rows affected", "2 records selected."])
+def test_a_count_of_rows_is_asked_about(tmp_path: Path, last: str) -> None:
+    parts = [tmp_path / "1.csv", tmp_path / "2.csv"]
+    for path in parts:
+        path.write_text("name,age\nAnn,31\nBen,36\nCas,41\n")
+    with parts[1].open("a") as stream:
+        stream.write(f"{last},\n")
+    with pytest.raises(InputError, match=r"2\.csv: the last line looks like a count") as caught:
+        LocalFiles().settle(parts)
+    assert "read: {footer: 1}" in str(caught.value)

@@ -19,7 +19,7 @@ BLANKS = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"
 """The white space of ASCII."""
 INSIDE = r"[\x00-\x1f\x7f]|  "
 """White space inside a text that is not one space, or a character of control."""
-SPACE, POINT, ZERO, DELETE = b" .0\x7f"
+SPACE, POINT, ZERO, DELETE, REFERENCE = b" .0\x7f&"
 WHOLE = r"^(-?\d+)\.0+$"
 """A whole number as programs write it that read the column as decimals."""
 NUMBER = r"^[+-]?(0|[1-9]\d*)(\.\d*)?(e[+-]?\d{1,2})?$"
@@ -64,6 +64,8 @@ def folded(texts: pa.Array, numbers: bool = True) -> pa.Array:
     unseen = (data < SPACE) | (data == DELETE)
     if unseen.any() or ((first == SPACE) & (second == SPACE)).any():
         plain = pc.and_not(plain, pc.match_substring_regex(found, INSIDE))
+    if (data == REFERENCE).any():  # a character as HTML writes it
+        plain = pc.and_not(plain, pc.match_substring(found, "&"))
     if ((first == POINT) & (second == ZERO)).any():
         found = pc.replace_substring_regex(found, WHOLE, r"\1")
     if numbers:

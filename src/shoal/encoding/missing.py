@@ -19,6 +19,7 @@ TEXT_CODES = frozenset(
             "na",
             "n/a",
             "n.a.",
+            "n.a",
             "n / a",
             "#n/a",
             "<na>",

@@ -5,6 +5,7 @@ the table and what a verifier reads in the release fold alike, whatever was supp
 """
 
 import datetime
+import html
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -20,8 +21,12 @@ from shoal.errors import counted
 
 SETTLED_NUMBER = r"^(0|-?[1-9]\d*|-?(0|[1-9]\d*)\.\d*[1-9])$"
 """A number in its shortest form, which folds to itself."""
-SIMPLE = r"^[A-Za-z][!-~]*( [!-~]+)*$"
-"""A plain text that is neither number nor date: only its case is to be folded."""
+SIMPLE = r"^[A-Za-z][!-%'-~]*( [!-%'-~]+)*$"
+"""A plain text that is neither number nor date, nor has a reference: only its case is to be folded."""
+MISREAD = re.compile("[\u00c2-\u00f4][^\u0000-\u007f]")
+"""What text in UTF-8 begins with where it was read as Windows-1252 or Latin-1."""
+REFERENCE = re.compile(r"&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+"""A character as HTML writes it."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?", re.ASCII)
 DATES = (
     re.compile(r"(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})", re.ASCII),
@@ -83,7 +88,7 @@ def fold(text: str, numbers: bool = True) -> str:
 
 def fold_characters(text: str) -> str:
     """A text as a reader sees it, without its case: numbers and dates stay as they are written."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = unicodedata.normalize("NFKC", well_read(text)).casefold()
     if not (folded.isascii() and folded.isprintable()):
         # before the last normalisation: letters and accents may have been parted by one
         folded = "".join(c for c in folded if not is_invisible(c))
@@ -91,6 +96,24 @@ def fold_characters(text: str) -> str:
     if not folded.isascii():
         folded = "".join(map(in_ascii, folded)).translate(BLANK_SIGNS)
     return " ".join(folded.split())
+
+
+def well_read(text: str) -> str:
+    """A text as it was meant: letters in UTF-8 that a program read in another encoding, as `MÃ¼ller`,
+    and characters as HTML writes them, as `M&uuml;ller`. Others as they are."""
+    if REFERENCE.search(text):
+        text = html.unescape(text)
+    while MISREAD.search(text):
+        for encoding in ("cp1252", "latin-1"):
+            try:
+                better = text.encode(encoding).decode("utf-8")
+            except UnicodeError:
+                continue
+            text = better
+            break
+        else:
+            break
+    return text
 
 
 def is_invisible(character: str) -> bool:
@@ -110,7 +133,7 @@ def in_ascii(character: str) -> str:
 
 def is_blank(texts: pa.Array) -> pa.Array:
     """(n,) bool: whether each text is empty, or only spaces and invisible characters."""
-    visible = pc.match_substring_regex(texts, r"^\s*[!-~]")
+    visible = pc.match_substring_regex(texts, r"^\s*[!-%'-~]")
     unclear = np.flatnonzero(pc.fill_null(pc.invert(visible), False).to_numpy(zero_copy_only=False))
     blank = np.zeros(len(texts), np.bool_)
     blank[unclear] = [not fold(text) for text in texts.take(pa.array(unclear)).to_pylist()]

@@ -5,6 +5,7 @@ person. Both are noticed and asked about; a policy or an option answers. No text
 it may be a person's.
 """
 
+import codecs
 import csv
 import re
 from collections.abc import Sequence
@@ -12,13 +13,24 @@ from itertools import islice
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.io.csv_dialect import UTF8, CsvOptions, first_fields, not_text, open_bytes, records
+from shoal.io.csv_dialect import (
+    BLOCK,
+    LONGEST_LINE,
+    UTF8,
+    CsvOptions,
+    first_fields,
+    not_text,
+    open_bytes,
+    records,
+)
 from shoal.io.paths import is_gzipped
 
 ROWS = 1000
 """Lines that are compared with the first one."""
 TAIL = 1 << 16
 """Half of the bytes at the end of a file in which its last line is found."""
+ROW_COUNT = re.compile(r"\(?\d+ (rows?|records?|lines?)\b.{0,20}", re.IGNORECASE)
+"""What programs write below the rows of a query."""
 LEAST_LINES = 4
 """A shorter file has no totals worth the name."""
 NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}([,.'  ]\d{3})+)([.,]\d+)?\s?%?")
@@ -109,10 +121,54 @@ def _is_numbered(first: Sequence[str], j: int, known: Sequence[str]) -> bool:
     return len(first) > 2 and [one.strip() for one in first] in places
 
 
+def check_repeated_names(path: Path, options: CsvOptions) -> None:
+    """Raise `InputError` where a line repeats that of the names, as where exports were put together.
+
+    `options` are settled but for the footer. Files of UTF-16 and UTF-32 are not looked through.
+    """
+    if not options.has_header or "\n".encode(options.encoding or UTF8) != b"\n":
+        return
+    with open_bytes(path) as stream:
+        names = _bare(stream.readline(LONGEST_LINE))
+        if (options.separator or ",").encode(options.encoding or UTF8) not in names:
+            return  # a column may have its own name as a value
+        while block := stream.read(BLOCK):
+            # blocks of whole lines, of which nearly none has the names
+            if names in block + stream.readline(LONGEST_LINE):
+                break
+        else:
+            return
+        stream.seek(0)
+        lines = enumerate(stream, 1)
+        next(lines)
+        found = next((number for number, line in lines if _bare(line) == names), None)
+    if found is not None:
+        raise repeated_names(f"{path}, line {found}")
+
+
+def _bare(line: bytes) -> bytes:
+    """A line without its end and a byte order mark."""
+    return line.rstrip(b"\r\n").removeprefix(codecs.BOM_UTF8)
+
+
+def repeated_names(where: str) -> InputError:
+    """The error for a row that repeats the names of the columns."""
+    return InputError(
+        f"{where}: the names of the columns are repeated, as where two exports were put together. They "
+        "would be counted as a person: remove them."
+    )
+
+
 def check_total_row(path: Path, options: CsvOptions) -> None:
     """Raise `InputError` where the last line looks like the totals of the others."""
     last = _last_fields(path, options)
     words = ["".join(re.findall(r"\w+", field.lower())) for field in last if field.strip()]
+    if len(words) == 1 and ROW_COUNT.fullmatch(last[0].strip()):
+        raise InputError(
+            f"{path}: the last line looks like a count of the others and not like a person. Add "
+            "`read: {footer: 1}` to the policy or pass --footer 1 to leave it out; or, if it is a row "
+            "like the others, `read: {footer: 0}` or --footer 0."
+        )
     if len(last) < 2 or not words or words[0] not in TOTALS:
         return
     numbers = sum(bool(NUMBER.fullmatch(field.strip())) for field in last)

@@ -43,7 +43,7 @@ from shoal.io.csv_dialect import (
     separator_by_header,
 )
 from shoal.io.formulas import escape_sql, escaped, unescape_sql
-from shoal.io.header import check_total_row, has_header
+from shoal.io.header import check_repeated_names, check_total_row, has_header
 from shoal.io.hidden_rows import quotes_after_blanks
 from shoal.io.paths import is_gzipped
 from shoal.io.regular_csv import Regularity, read_regular, regularity
@@ -74,13 +74,18 @@ def settle(
     known = options.release or options.quote is not None
     if None in (options.separator, options.quote):
         options = _detect(path, options, others)
-    if options.blanks is None:
+    new = options.blanks is None
+    if new:
         blanks = [quotes_after_blanks(one, options, asks=not known) for one in (path, *others)]
         options = replace(options, blanks=any(blanks))
     if options.header is None:
         options = replace(options, header=has_header(path, options))
+    if new and not options.release:
+        for one in (path, *others):
+            check_repeated_names(one, options)
     if options.footer is None:
-        check_total_row(path, options)
+        for one in (path, *others):
+            check_total_row(one, options)
         options = replace(options, footer=0)
     return options, (warning,) if warning else ()
 

@@ -31,7 +31,13 @@ from shoal.errors import InputError, counted, listed, nearest
 from shoal.hierarchy.text import text_of
 from shoal.io.commit import final_path
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.header import ROWS, TOTALS, check_names_are_no_data, has_these_names
+from shoal.io.header import (
+    ROWS,
+    TOTALS,
+    check_names_are_no_data,
+    has_these_names,
+    repeated_names,
+)
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_TEXT = 1_048_576, 16_384, 32_767
 """What a sheet can hold; the first row has the names."""
@@ -285,6 +291,12 @@ def _table_of(path: Path, sheet: str, book: Any, cells: _Texts, options: CsvOpti
         named = [cells.columns[i][first].as_py() for i in range(len(cells.columns))]
         used = [i for i, name in enumerate(named) if name is not None or i in used]
         names = _names(where, first + 1, [named[i] for i in used], options)
+        again = np.ones(cells.n_rows - begin, np.bool_)
+        for i in used:
+            alike = pc.equal(cells.columns[i][begin:], named[i])
+            again &= pc.fill_null(alike, False).to_numpy(zero_copy_only=False)
+        if len(used) > 1 and again.any():
+            raise repeated_names(f"{where}, row {begin + int(np.argmax(again)) + 1}")
     else:
         names = _given_names(where, len(used), options)
     rows = np.flatnonzero(~blank[begin:])
