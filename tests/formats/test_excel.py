@@ -7,11 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+import xlsxwriter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
 from shoal.engines.files import LocalFiles
+from shoal.engines.formats.hidden_cells import hidden_cells
 from shoal.engines.sources import source_at
 from shoal.errors import InputError
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -149,6 +151,29 @@ def test_headers(tmp_path: Path) -> None:
     doubled = [["age", "name", "age"], [1, "a", 2]]
     path = workbook(tmp_path / "t.xlsx", {"S": doubled})
     assert "row 1: columns 1 and 3 have the same name" in refused(path)
+
+
+def test_hidden_rows_are_read_and_said_so(tmp_path: Path) -> None:
+    """Who looks at a sheet with a filter does not see that the others are in it too."""
+    path = tmp_path / "t.xlsx"
+    book = xlsxwriter.Workbook(str(path))
+    for name, hidden in (("Other", (1,)), ("Patients", (2, 4))):
+        sheet = book.add_worksheet(name)
+        for i, age in enumerate(["age", 31, 36, 41, 47]):
+            sheet.write(i, 0, age)
+        for i in hidden:
+            sheet.set_row(i, None, None, {"hidden": True})
+    sheet.set_column(3, 3, None, None, {"hidden": True})
+    book.close()
+    _, warnings = LocalFiles().settle(path, CsvOptions(sheet="Patients"))
+    assert len(warnings) == 2
+    assert "Sheet 'Patients': 2 hidden rows (by a filter or by hand) were read" in warnings[0]
+    assert "Sheet 'Patients': hidden columns were read" in warnings[1]
+    assert read(path, CsvOptions(sheet="Patients"))["age"].to_pylist() == [31, 36, 41, 47]
+    (warning,) = LocalFiles().settle(path, CsvOptions(sheet="Other"))[1]
+    assert "1 hidden row (by a filter or by hand) was read" in warning
+    assert hidden_cells(path, "No such sheet") == (0, False)
+    assert hidden_cells(workbook(tmp_path / "s.xlsx", {"S": [["a"], [1]]}), "S") == (0, False)
 
 
 def test_names_that_are_repeated(tmp_path: Path) -> None:

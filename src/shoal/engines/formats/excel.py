@@ -27,6 +27,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools
 from shoal.engines.formats.base import BatchWriter, FileFormat, require_columns
+from shoal.engines.formats.hidden_cells import hidden_cells
 from shoal.errors import InputError, counted, listed, nearest
 from shoal.hierarchy.text import text_of
 from shoal.io.commit import final_path
@@ -174,13 +175,27 @@ def _read_sheet(kind: Excel, path: Path, options: CsvOptions) -> _Sheet:
         name = _choose_sheet(book, path, options.sheet)
         loaded = book.load_sheet(name, header_row=None, skip_rows=0, dtypes="string")
         texts, failed = loaded.to_arrow_with_errors()
-        return _table_of(path, name, book, _Texts(texts, failed), options)
+        found = _table_of(path, name, book, _Texts(texts, failed), options)
+        return replace(found, warnings=(*found.warnings, *_unseen(path, name)))
     except fastexcel.FastExcelError as error:
         if "password" in str(error).lower():
             raise _encrypted(path) from None
         raise kind.damaged(path) from None
     except OSError:
         raise kind.damaged(path) from None
+
+
+def _unseen(path: Path, sheet: str) -> Iterator[str]:
+    """A warning of rows and columns that are hidden."""
+    rows, columns = hidden_cells(path, sheet)
+    if rows:
+        yield (
+            f"Sheet '{sheet}': {counted(rows, 'hidden row')} (by a filter or by hand) "
+            f"{'was' if rows == 1 else 'were'} read like all others. Delete what is not to be in the "
+            "table in the workbook."
+        )
+    if columns:
+        yield f"Sheet '{sheet}': hidden columns were read like all others."
 
 
 def _refuse_encrypted(path: Path) -> None:
