@@ -24,7 +24,7 @@ from shoal.models.k import K
 from shoal.models.requirement import Requirement
 from shoal.seeds import LARGE, derived
 
-AGAIN, LONGER = 4, 4
+AGAIN, LONGER = 8, 4
 """So many refined groupings of a tiny table are refined again, with so many times the passes."""
 
 
