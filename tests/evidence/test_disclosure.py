@@ -18,7 +18,9 @@ from shoal.evidence import disclosure
 from tests.evidence import naive_disclosure as naive
 from tests.examples import examples
 
-ROLES = {"a": "quasi", "b": "quasi", "p": "plain", "q": "plain", "r": "plain", "ill": "sensitive"}
+SENSITIVE = ("ill", "pay")
+ROLES = {"a": "quasi", "b": "quasi", "p": "plain", "q": "plain", "r": "plain"}
+ROLES |= dict.fromkeys(SENSITIVE, "sensitive")
 
 
 @st.composite
@@ -39,6 +41,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
             ),
             "r": pa.array(column([None, *range(draw(st.sampled_from([2, 30])))]), pa.int64()),
             "ill": pa.array(column(["flu", "cold"]), pa.string()),
+            "pay": pa.array(column([None, *range(draw(st.sampled_from([2, 20])))]), pa.int64()),
         }
     )
 
@@ -72,7 +75,8 @@ def require_same_as_loops(found: shoal.Disclosure, published: pa.Table) -> None:
     rows = [row for row in texts(published) if any(row[n] != "*" for n in (*quasi, *plain))]
     assert (found.unit, found.published, found.plain) == ("row", len(rows), tuple(plain))
     assert found.alone == naive.alone(rows, [*quasi, *plain])
-    assert found.alone_with_sensitive == naive.alone(rows, [*quasi, *plain, "ill"])
+    assert found.alone_with_sensitive == naive.alone(rows, [*quasi, *plain, *SENSITIVE])
+    assert found.alone_by_sensitive == {n: naive.alone(rows, [*quasi, n]) for n in SENSITIVE}
     assert found.plain_alone == naive.alone(rows, plain)
     assert {one.column for one in found.nearly_unique} == {
         name for name in plain if naive.nearly_unique(rows, name)
@@ -109,7 +113,11 @@ def test_people_are_those_of_plain_loops(table: pa.Table, data: st.DataObject) -
     quasi, plain = ["a", "b"], ["p", "q", "r"]
     assert (found.unit, found.published) == ("person", len(set(who)))
     assert found.alone == naive.lone_people(rows, [*quasi, *plain], who)
-    assert found.alone_with_sensitive == naive.lone_people(rows, [*quasi, *plain, "ill"], who)
+    everything = [*quasi, *plain, *SENSITIVE]
+    assert found.alone_with_sensitive == naive.lone_people(rows, everything, who)
+    assert found.alone_by_sensitive == {
+        name: naive.lone_people(rows, [*quasi, name], who) for name in SENSITIVE
+    }
     assert found.plain_alone == naive.lone_people(rows, plain, who)
     for one in found.sets:
         assert one.alone == naive.lone_people(rows, one.columns, who)

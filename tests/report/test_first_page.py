@@ -9,6 +9,8 @@ import pytest
 import shoal
 from shoal.policy.about import LONGEST, About
 from shoal.report.certificate import certificate
+from shoal.report.external import external_page
+from shoal.report.files import external_of
 from shoal.report.first_page import ROLES, first_page
 from shoal.report.page import column_views, page
 from tests.browser import opened
@@ -165,6 +167,30 @@ def test_columns_are_guarded_only_where_a_constraint_names_them() -> None:
     kinds = {one.name: one.kind for one in column_views(certificate(made))}
     assert kinds["ill"] == "sensitive, guarded by the guarantees"
     assert kinds["pay"] == "sensitive, published as it is: no constraint protects it"
+
+
+def test_it_has_no_word_of_the_policy_and_says_what_one_column_tells_of_the_others(
+    tmp_path: Path,
+) -> None:
+    rows = {
+        "age": [20 + i // 2 for i in range(40)],
+        "ill": ["flu", "gout", "none"] * 13 + ["flu"],
+        "pay": list(range(40)),
+        "ward": list("abcd") * 10,
+    }
+    columns = {"age": "quasi", "ill": "sensitive", "pay": "sensitive", "ward": "plain"}
+    constraints = [{"k": 4}, {"l": 2, "of": "ill"}]
+    made = shoal.anonymize(pa.table(rows), {"columns": columns, "constraints": constraints})
+    assert made.disclosure.is_alarming
+    path = tmp_path / "report.html"
+    for text in (page(certificate(made)), external_page(external_of(made))):
+        path.write_text(text, encoding="utf-8")
+        with opened(path) as seen:
+            said = seen.page.locator(".sheet").inner_text()
+        assert "Who also knows pay finds 40 rows alone and learns ill." in said
+        assert "alone once ward is known too" in said
+        for word in ("quasi", "plain", "sensitive"):
+            assert word not in said.lower(), said
 
 
 def test_guarantees_are_whole_where_there_is_room() -> None:

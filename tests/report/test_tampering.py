@@ -129,6 +129,27 @@ def _set(*keys: Any, value: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+def test_whoever_is_alone_by_a_sensitive_column_is_counted_again(folder: Path) -> None:
+    columns = {"age": "quasi", "job": "sensitive", "code": "sensitive"}
+    policy = {"columns": columns, "constraints": [{"k": 5}]}
+    (folder / "two.yaml").write_text(json.dumps(policy))
+    external, release = folder / "two.json", folder / "two.csv"
+    shoal.run(folder / "in.csv", folder / "two.yaml", release, external_report=external)
+    found = Policy.load(folder / "two.yaml")
+    findings = MemoryRelease(release).verify(found).findings
+    told = read_certificate(external)
+    stated = told["disclosure"]["alone_by_sensitive"]
+    assert {one["column"] for one in stated} == {"job", "code"}
+
+    def said() -> str:
+        return " ".join(differences(told, found, release, {}, findings, CsvOptions()))
+
+    assert said() == ""
+    next(one for one in stated if one["column"] == "job")["alone"] += 1
+    told[SEAL] = seal_of(told)
+    assert "alone on quasi columns and job" in said()
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -29,7 +29,7 @@ Source: Elliot, Manning and Ford, "A computational algorithm for handling the sp
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from math import comb, log2, prod
 from typing import Any, Literal
@@ -117,6 +117,9 @@ class Disclosure(Result):
     """Those whom nobody equals in the labels of all quasi-identifiers and in all plain columns."""
     alone_with_sensitive: int = 0
     """The same where the values of all sensitive columns are known too; with Anatomy they are apart."""
+    alone_by_sensitive: Mapping[str, int] = field(default_factory=dict)
+    """Where several columns are sensitive, for each of them: those whom nobody equals in the labels of
+    all quasi-identifiers and in this column, so that whoever knows it learns the others."""
     plain_alone: int = 0
     """Those whom nobody equals in all plain columns."""
     plain: tuple[str, ...] = ()
@@ -145,6 +148,21 @@ class Disclosure(Result):
     def share_with_sensitive(self) -> float:
         """The share of those who are alone where sensitive columns are known too."""
         return self.alone_with_sensitive / self.published if self.published else 0.0
+
+    @property
+    def telling(self) -> tuple[str, int, tuple[str, ...]] | None:
+        """The sensitive column that singles out most people on the quasi labels, how many, and the
+        columns that are learnt of them; None where none does."""
+        worst = max(self.alone_by_sensitive, key=self.alone_by_sensitive.__getitem__, default=None)
+        if worst is None or not self.alone_by_sensitive[worst]:
+            return None
+        others = tuple(name for name in self.alone_by_sensitive if name != worst)
+        return worst, self.alone_by_sensitive[worst], others
+
+    @property
+    def listed_by_sensitive(self) -> list[dict[str, Any]]:
+        """`alone_by_sensitive` as a certificate has it."""
+        return [{"column": name, "alone": n} for name, n in self.alone_by_sensitive.items()]
 
     @property
     def bounded(self) -> bool:
@@ -220,6 +238,7 @@ class Disclosure(Result):
         """Return the whole result as plain values that JSON can hold."""
         more = {"share": self.share, "bounded": self.bounded, "alarming": self.is_alarming}
         found = asdict(self) | more
+        found["alone_by_sensitive"] = self.listed_by_sensitive
         found["plain"] = list(self.plain)
         for key in ("sets", "nearly_unique", "determined", "repeated"):
             found[key] = list(found[key])
@@ -313,9 +332,12 @@ def disclosure_of(
     """
     plain, published = counts.plain, counts.published
     (alone,) = counts.alone([plain], labels=True)
-    with_sensitive = alone
-    if counts.sensitive and alone < published:
-        (with_sensitive,) = counts.alone([(*plain, *counts.sensitive)], labels=True)
+    with_sensitive, by_sensitive = alone, {}
+    several = counts.sensitive if len(counts.sensitive) > 1 else ()
+    if counts.sensitive and (several or alone < published):
+        every = [(*plain, *counts.sensitive), *((name,) for name in several)]
+        with_sensitive, *of_each = counts.alone(every, labels=True)
+        by_sensitive = dict(zip(several, of_each, strict=True))
     (plain_alone,) = counts.alone([plain]) if plain else (0,)
     sets, tried, possible = _search(counts, plain_alone)
     return Disclosure(
@@ -323,6 +345,7 @@ def disclosure_of(
         published=published,
         alone=alone,
         alone_with_sensitive=with_sensitive,
+        alone_by_sensitive=by_sensitive,
         plain_alone=plain_alone,
         plain=plain,
         sets=sets,

@@ -245,6 +245,17 @@ def _disclosure(
             f"{alone:,} rows of the release are alone on quasi, plain and sensitive columns, "
             f"{_number(stated['alone_with_sensitive'])} in the certificate."
         )
+    for one in stated.get("alone_by_sensitive") or ():
+        name = one.get("column") if isinstance(one, dict) else None
+        if name not in policy.sensitive:
+            continue
+        sizes = released.class_sizes([*policy.quasi, name])
+        alone = sum(classes for size, classes in sizes if size == 1)
+        if one.get("alone") != alone:
+            yield (
+                f"{alone:,} rows of the release are alone on quasi columns and {name}, "
+                f"{_number(one.get('alone'))} in the certificate."
+            )
 
 
 def _criteria(

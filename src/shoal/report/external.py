@@ -32,7 +32,7 @@ from shoal.report.certificate import (
     seal_of,
 )
 from shoal.report.detail import detail_sentence, detail_view, detail_words, level_rows
-from shoal.report.first_page import MOST_CARDS, first_page, reservation, with_sensitive
+from shoal.report.first_page import MOST_CARDS, first_page, plainly, reservation, with_sensitive
 from shoal.report.formatting import (
     EVEN,
     chance,
@@ -148,6 +148,7 @@ def _disclosure(found: Disclosure) -> dict[str, Any]:
         "published": found.published,
         "alone": found.alone,
         "alone_with_sensitive": found.alone_with_sensitive,
+        "alone_by_sensitive": found.listed_by_sensitive,
         "share": found.share,
         "plain": list(found.plain),
         "alarming": found.is_alarming,
@@ -223,7 +224,7 @@ def _verdict(certificate: Mapping[str, Any]) -> str:
         rows += f" of {people}, counted in people"
     if certificate["anatomy"] is not None:
         return f"{every} found in the {rows}, whose sensitive values stand apart from the people."
-    left = detail_sentence(certificate["detail"])
+    left = plainly(detail_sentence(certificate["detail"]))
     return f"{reservation(certificate)}{every} found in the {rows}. {left}."
 
 
@@ -235,12 +236,12 @@ def _cards(certificate: Mapping[str, Any]) -> list[Card]:
     if certificate["anatomy"] is None:
         highest = certificate["risk"]["after"]["prosecutor"]["highest"]
         of = " people" if people is not None and 0 < highest < EVEN else ""
-        cards.append(Card("highest risk on quasi columns", f"{chance(highest)}{of}"))
+        cards.append(Card("highest risk by what others may know", f"{chance(highest)}{of}"))
         alone = certificate["disclosure"]
         units = "people" if alone["unit"] == "person" else "rows"
         cards.append(
             Card(
-                f"{units} alone on quasi and plain columns",
+                f"{units} alone by this and what is published as it is",
                 f"{alone['alone']:,}",
                 f"{percent(alone['share'])} of {alone['published']:,}{with_sensitive(alone)}",
                 "bad" if alone["alarming"] else "",
@@ -251,7 +252,7 @@ def _cards(certificate: Mapping[str, Any]) -> list[Card]:
             Card(
                 "of the cells are exact",
                 percent(summary[0]["share"]),
-                detail_words({"summary": summary[1:]}) or "in quasi columns",
+                detail_words({"summary": summary[1:]}) or "of what others may know",
             )
         )
     if people is not None:

@@ -218,7 +218,7 @@ def _find(certificate: Mapping[str, Any]) -> str:
     highest = certificate["risk"]["after"]["prosecutor"]["highest"]
     right = f"{percent(highest)} ({chance(highest)})" if 0 < highest < EVEN else percent(highest)
     return (
-        f"Who knows {names(known, 4) if known else 'the quasi columns'} of a person picks the right "
+        f"Who knows {names(known, 4) if known else 'what others may know'} of a person picks the right "
         f"row with a chance of at most {right}."
     )
 
@@ -228,10 +228,11 @@ def _alone(found: Mapping[str, Any]) -> str:
     more = ""
     if found["alone_with_sensitive"] > found["alone"]:
         share = percent(found["alone_with_sensitive"] / found["published"])
-        more = f" With sensitive columns: {found['alone_with_sensitive']:,} ({share})."
+        more = f" With what is to be protected: {found['alone_with_sensitive']:,} ({share})."
+    more += _telling(found)
     if not found["plain"]:
         return (
-            "No plain column is published by which people could be told apart further: "
+            "No column is published as it is by which people could be told apart further: "
             f"{found['alone']:,} {units} are alone.{more}"
         )
     return (
@@ -240,22 +241,45 @@ def _alone(found: Mapping[str, Any]) -> str:
     )
 
 
+def _telling(found: Mapping[str, Any]) -> str:
+    """What the worst of several sensitive columns gives away of the others."""
+    by = found.get("alone_by_sensitive") or []  # certificates of older versions have none
+    worst = max(by, key=lambda one: int(one["alone"]), default=None)
+    if worst is None or not worst["alone"]:
+        return ""
+    unit = (
+        found["unit"] if worst["alone"] == 1 else "people" if found["unit"] == "person" else "rows"
+    )
+    others = names([one["column"] for one in by if one is not worst], 3)
+    return (
+        f" Who also knows {shown(worst['column'], LONGEST_NAME)} finds {worst['alone']:,} {unit} alone "
+        f"and learns {others}."
+    )
+
+
 def reservation(certificate: Mapping[str, Any]) -> str:
-    """What nobody should overlook who reads of guarantees: people alone on plain columns."""
+    """What nobody should overlook who reads of guarantees: people alone on columns that are published
+    as they are."""
     found = certificate["disclosure"]
     if not found["alarming"]:
         return ""
     units = "people" if found["unit"] == "person" else "rows"
+    plain = names([shown(name, LONGEST_NAME) for name in found["plain"]], 3)
     return (
-        f"{found['alone']:,} {units} ({percent(found['share'])}) are alone once plain columns are "
-        "known too, of which no guarantee speaks. "
+        f"{found['alone']:,} {units} ({percent(found['share'])}) are alone once {plain} "
+        f"{'is' if len(found['plain']) == 1 else 'are'} known too, of which no guarantee speaks. "
     )
+
+
+def plainly(words: str) -> str:
+    """A sentence with this page's words for the roles of columns in place of the policy's."""
+    return words.replace("quasi columns", "columns that others may know")
 
 
 def with_sensitive(found: Mapping[str, Any]) -> str:
     """How many more are alone where sensitive columns are known too; empty where nobody is."""
     alone = found["alone_with_sensitive"]
-    return f"; with sensitive columns: {alone:,}" if alone > found["alone"] else ""
+    return f"; with what is to be protected: {alone:,}" if alone > found["alone"] else ""
 
 
 def _learn(certificate: Mapping[str, Any]) -> str:
@@ -264,7 +288,7 @@ def _learn(certificate: Mapping[str, Any]) -> str:
     sensitive = [one["column"] for one in certificate["decisions"] if one["role"] == "sensitive"]
     open_ = [shown(name, LONGEST_NAME) for name in unguarded(certificate)]
     if not sensitive:
-        return "No sensitive column is published."
+        return "No column that is to be protected is published."
     if open_:
         return (
             f"Nothing bounds what is learnt of {names(open_, 2)}: all rows that look alike may share "
@@ -296,5 +320,5 @@ def _rules(certificate: Mapping[str, Any]) -> list[str]:
         found.append(f"{preset['title']}: {holds}{left}.")
     for one in certificate["guarantees"]:
         reached = figure(one["reached"]) if one["classes"] else "none"
-        found.append(f"{one['words'].rstrip('.')}: {reached} found.")
+        found.append(f"{plainly(one['words'].rstrip('.'))}: {reached} found.")
     return found

@@ -7,7 +7,7 @@ from typing import Any
 from shoal.errors import counted
 from shoal.report.charts import generality, pairs
 from shoal.report.detail import detail_sentence, detail_view, detail_words, level_rows
-from shoal.report.first_page import MOST_CARDS, first_page, reservation, with_sensitive
+from shoal.report.first_page import MOST_CARDS, first_page, plainly, reservation, with_sensitive
 from shoal.report.formatting import (
     EVEN,
     chance,
@@ -162,7 +162,7 @@ def _price(certificate: dict[str, Any]) -> str:
         return f", whose sensitive values stand apart from the people; {gone} had to be {held}"
     if detail["exact"] == 1:
         return f", which lost no detail; {gone} had to be {held}"
-    return f". {detail_sentence(detail)}; {gone} had to be {held}"
+    return f". {plainly(detail_sentence(detail))}; {gone} had to be {held}"
 
 
 def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
@@ -184,13 +184,13 @@ def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
     of = " people" if unit == "people" and 0 < highest[1] < EVEN else ""
     return [
         Card(
-            "highest risk on quasi columns",
+            "highest risk by what others may know",
             f"{chance(highest[1])}{of}",
             f"{chance(highest[0])} before",
         ),
         _alone_card(certificate["disclosure"]),
         Card(
-            f"{unit} alone on quasi columns",
+            f"{unit} alone by what others may know",
             f"{alone[1]:,}",
             f"{alone[0]:,} before ({percent(before['unique_share'])})",
         ),
@@ -205,10 +205,10 @@ def _unit(certificate: dict[str, Any]) -> str:
 def _alone_card(found: dict[str, Any]) -> Card:
     """Beside the guaranteed risk: who is alone once plain and sensitive columns are known too."""
     units = "people" if found["unit"] == "person" else "rows"
-    plain = counted(len(found["plain"]), "plain column") if found["plain"] else "no plain column"
+    plain = counted(len(found["plain"]), "such column") if found["plain"] else "no such column"
     more = with_sensitive(found) or f", with {plain}"
     return Card(
-        f"{units} alone on quasi and plain columns",
+        f"{units} alone by this and what is published as it is",
         f"{found['alone']:,}",
         f"{percent(found['share'])} of {found['published']:,}{more}",
         "bad" if found["alarming"] else "",
@@ -223,10 +223,14 @@ def _price_cards(certificate: dict[str, Any]) -> list[Card]:
     if not apart:
         summary = certificate["detail"]["summary"]
         exact, others = summary[0]["share"], detail_words({"summary": summary[1:]})
-        made.append(Card("of the cells still exact", percent(exact), others or "in quasi columns"))
+        made.append(
+            Card("of the cells still exact", percent(exact), others or "of what others may know")
+        )
     lost = certificate["cost"]["metrics"].get("relative-non-uniform-entropy")
     if lost is not None and not apart:
-        made.append(Card("of the information lost", percent(lost), "in bits, over quasi columns"))
+        made.append(
+            Card("of the information lost", percent(lost), "in bits, of what others may know")
+        )
     gone = f"{out['rows']:,} {out['how']}" if out["rows"] else "none suppressed"
     if (people := certificate["people"]) is not None:
         left = (
