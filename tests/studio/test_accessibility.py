@@ -18,13 +18,31 @@ REGIONS = ("skip", "top", "steps", "screen", "live", "drawer")
 MOST_STOPS = 250
 KEY = "const key = e => `${e.tagName} ${e.ariaLabel} ${e.textContent} ${e.type}`;"
 """Names what takes the focus, also where it is drawn again meanwhile."""
+CONTRAST = """
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = (colour) => {
+    const [r, g, b] = parts(colour).slice(0, 3)
+      .map((c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = (e, colour) => {
+    let at = e.parentElement;
+    const ground = () => getComputedStyle(at).backgroundColor;
+    while (at.parentElement && (parts(ground())[3] ?? 1) < 1) at = at.parentElement;
+    const [one, other] = [light(colour), light(ground())].sort((x, y) => y - x);
+    return (one + 0.05) / (other + 0.05);
+  };
+"""
+"""The contrast of a colour, as WCAG 2.1 counts it, with what is around an element."""
 FOCUSED = f"""() => {{
   {KEY}
+  {CONTRAST}
   const e = document.activeElement;
   if (!e || e === document.body) return null;
   const region = e.closest('.skip, .top, .steps, .screen, .live, .drawer');
-  const box = e.getBoundingClientRect(), style = getComputedStyle(e);
-  const field = e.closest('.q-field, .q-checkbox');
+  const box = e.getBoundingClientRect();
+  const style = getComputedStyle(e.querySelector(':scope > .q-checkbox__inner > .q-checkbox__bg') || e);
+  const field = e.closest('.q-field');
   const again = e === window.firstReached;
   window.firstReached ||= e;
   (window.reached ||= new Set()).add(key(e));
@@ -33,6 +51,7 @@ FOCUSED = f"""() => {{
     region: region ? region.classList[0] : '',
     seen: box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth,
     marked: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1
+        && contrast(e, style.outlineColor) >= 3
       || e.matches('.q-btn') && style.boxShadow !== 'none'
       || field !== null && field.matches('.q-field--focused, :focus-within'),
     said: e.outerHTML.slice(0, 120),
@@ -120,6 +139,19 @@ def the_panel_is_a_sheet(page: Any) -> None:
     page.wait_for_selector("#close-sheet", state="hidden")
 
 
+def require_readable_lists(page: Any, where: str) -> None:
+    """Entries of a list that opens, the chosen one too."""
+    go(page, "release")
+    for chosen, other in (("CSV", "Parquet"), ("Parquet", "CSV")):
+        page.click(".q-select:has-text('Format')")
+        page.wait_for_selector(f".q-menu .q-item--active:has-text('{chosen}')")
+        assert page.locator(".q-menu .q-focus-helper:visible").count() == 0  # no veil over colours
+        page.evaluate(STILL)  # it fades in
+        require_accessible(page, f"a list, {where}")
+        page.click(f".q-menu .q-item:has-text('{other}')")
+        page.wait_for_selector(".q-menu", state="detached")
+
+
 @pytest.mark.long
 def test_every_screen(opened: Opened) -> None:
     page = opened.page
@@ -128,6 +160,7 @@ def test_every_screen(opened: Opened) -> None:
         settled(page)
         require_accessible(page, f"{screen.path}, light, wide")
         require_order_of_focus(page, screen.path)
+    require_readable_lists(page, "light")
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 390, "height": 800})
     page.wait_for_selector("body.body--dark")
@@ -135,5 +168,7 @@ def test_every_screen(opened: Opened) -> None:
         go(page, screen.path)
         require_accessible(page, f"{screen.path}, dark, narrow")
         opened.require_no_overflow()
+    require_readable_lists(page, "dark")
+    go(page, "release")
     the_panel_is_a_sheet(page)
     opened.require_quiet()

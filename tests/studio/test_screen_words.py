@@ -13,10 +13,19 @@ from shoal.analysis.prediction import ModelUtility, PredictionUtility
 from shoal.errors import InputError
 from shoal.progress import ignore_event
 from shoal.studio import tasks
-from shoal.studio.charts import _shaded, frontier_chart, pairs_chart
+from shoal.studio.charts import (
+    GAP,
+    LETTER,
+    TALL,
+    _shaded,
+    cost_chart,
+    frontier_chart,
+    pairs_chart,
+)
 from shoal.studio.constraints import ConstraintText
-from shoal.studio.figures import ColumnFigures, Figures
-from shoal.studio.live_panel import in_short, limits_words
+from shoal.studio.figures import ColumnFigures, Figures, PresetFigures
+from shoal.studio.live_panel import in_short, limits_words, preset_words
+from shoal.studio.page import tell
 from shoal.studio.prices import _change, is_better
 from shoal.studio.screens.attack import warning_words
 from shoal.studio.screens.coarsen import in_years, outcome_words
@@ -193,6 +202,56 @@ def test_how_many_rows_people_have() -> None:
 def test_mistakes_of_controls_name_no_line() -> None:
     said = plain_error("clients.policy.yaml:34: quasi columns need a hierarchy.")
     assert said == "Columns that others may know need a hierarchy."
+
+
+def test_mistakes_of_columns_name_the_column_alone() -> None:
+    said = plain_error("p.yaml:3: columns.age.hierarchy: intervals: found 'abc'")
+    assert said == "age: intervals: found 'abc'"
+    assert plain_error("p.yaml:3: columns.my.col: found 'x'") == "my.col: found 'x'"
+
+
+def test_a_mistake_stays_until_something_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: dict[str, Any] = {}
+    monkeypatch.setattr("nicegui.ui.notify", lambda words, **more: shown.update(more, words=words))
+    tell("p.yaml:3: columns.age: found 'x'")
+    assert shown["words"] == "age: found 'x'"
+    assert shown["timeout"] == 0
+    assert shown["close_button"]
+
+
+def test_a_preset_holds_as_far_as_it_can_be_checked() -> None:
+    found = PresetFigures("Cells of 11", True, True, ())
+    assert preset_words(found) == "Cells of 11: holds"
+    points = ("Every column has the role quasi.", "Small cells are not published elsewhere.")
+    assert preset_words(replace(found, to_judge=points)) == (
+        "Cells of 11: what can be checked holds; 2 points are yours to judge"
+    )
+    nothing = replace(found, checked=False, to_judge=points[:1])
+    assert preset_words(nothing) == (
+        "Cells of 11: nothing of it could be checked; one point is yours to judge"
+    )
+    assert preset_words(replace(found, holds=False)) == "Cells of 11: does not hold"
+    assert "quasi" not in screen_words(points[0])
+
+
+@pytest.mark.parametrize("rising", [True, False])
+@pytest.mark.parametrize("figure", [2, 8, 20, 30, 50])
+def test_no_curve_goes_through_its_label(rising: bool, figure: float) -> None:
+    for top in (5, 30, 60, 95):
+        pairs = [(k, top * (k if rising else 52 - k) / 5000) for k in (2, 8, 20, 30, 50)]
+        points = tuple(CurvePoint(k, lost) for k, lost in pairs)
+        options = cost_chart(points, figure, "k", False, "")
+        dot = options["series"][1]
+        (x, y), label = dot["data"][0], dot["label"]
+        width = LETTER * len(label["formatter"]) * 48
+        left = {"left": x, "right": x - width, "center": x - width / 2}[label["align"]]
+        foot = y + GAP if label["position"] == "top" else y - GAP - TALL
+        # by plain steps, on the straight line that the points are on
+        steps = [left + width * i / 50 for i in range(51) if 2 <= left + width * i / 50 <= 50]
+        crossed = [s for s in steps if foot < top * (s if rising else 52 - s) / 50 < foot + TALL]
+        assert not crossed, (top, label)
+        assert foot >= -1
+        assert foot + TALL <= 113
 
 
 def test_messages_take_the_words_of_the_screens() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from shoal.studio import tasks
+from shoal.studio.live_panel import of_whoever_knows
 from shoal.studio.screens.attack import crowd_words
 from shoal.studio.tasks import Learnt, PolicyText
 from shoal.studio.uncovered import alone_words, sentences, short_words
@@ -71,6 +72,23 @@ def test_no_sentence_has_a_word_of_the_policy(tables: Tables) -> None:
     said = " ".join([*sentences(found), *(words for pair in ROLES.values() for words in pair)])
     for word in ("quasi", "plain column", "sensitive"):
         assert word not in said
+
+
+def test_whoever_knows_what_must_not_be_learnt_is_told_by_people(tables: Tables) -> None:
+    text = POLICY.replace("dose: plain", "dose: sensitive") + "order: kept\n"
+    found = tasks.whole_figures(tables, quiet, policy(text))
+    release = tables.opened().release(policy(text).read())
+    assert release.suppressed_rows == 0  # so the rows are those of the table
+    owners: dict[tuple[str, ...], set[int]] = {}
+    for place, row in enumerate(release.table.to_pylist()):
+        key = tuple(str(row[name]) for name in ("age", "town", "dose"))
+        owners.setdefault(key, set()).add(place // 2)
+    people = len(set().union(*(some for some in owners.values() if len(some) == 1)))
+    assert people > 20
+    words = f"whoever knows dose too finds {people} people and learns illness"
+    assert of_whoever_knows(found) == (words, "tiny warn")
+    quiet_words, _ = of_whoever_knows(tasks.whole_figures(tables, quiet, policy()))
+    assert "learns nothing new" in quiet_words
 
 
 def test_an_attack_counts_people(tables: Tables) -> None:

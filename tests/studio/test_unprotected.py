@@ -52,9 +52,11 @@ def test_groups_with_one_value_are_counted(tables: Tables) -> None:
     told = [r for r in rows if len({o["ill"] for o in rows if o["age"] == r["age"]}) == 1]
     assert figures.certain == {"ill": len(told)}
     assert len(told) >= 30
+    found = {}
     for name in ("ill", "sick days"):
         alone = Counter((row["age"], row[name]) for row in rows)
-        assert figures.alone_by[name] == sum(count == 1 for count in alone.values())
+        found[name] = sum(count == 1 for count in alone.values())
+    assert figures.disclosure.alone_by_sensitive == found
     (words,) = certain_words(figures.certain, figures.published_rows)
     assert words.startswith(f"{len(told)} of 60 rows are in groups where everyone has the same ill")
     assert not any("No constraint protects" in one for one in figures.warnings)

@@ -140,6 +140,13 @@ def roles_by_their_heads(page: Any) -> None:
         "#live .rows:has([data-below='2'])"
     ).split()  # as it is now, in both places
     page.wait_for_selector(f"#screen >> text=/together, {alone[alone.index('alone') + 1]} people/")
+    betrayed = "section:has-text('Which columns betray people?') .bars >> text=65 %"
+    page.wait_for_selector(betrayed)
+    has_role(page, "<b>dose</b>", "person")  # other people are counted, in every figure
+    page.wait_for_selector(betrayed, state="detached")
+    page.click("#undo")
+    page.wait_for_selector(betrayed)
+    settled(page)
     page.click("#live .loss:has-text('age')")  # chosen elsewhere while Columns is shown
     page.wait_for_selector("[data-card='age'] .bars >> text='20'")
     page.click("[data-column='illness']")
@@ -149,6 +156,7 @@ def roles_by_their_heads(page: Any) -> None:
     page.press("[data-reason='illness'] input, input[data-reason='illness']", "Enter")
     step(page, "illness: reason")
     page.wait_for_selector("[data-card='illness']")
+    settled(page)  # figures of the step before are faded
 
 
 def what_no_guarantee_covers_is_said_beside_the_badge(page: Any) -> None:
@@ -223,16 +231,30 @@ def cuts_and_ends_by_the_keyboard(page: Any, folder: Path) -> None:
     page.wait_for_selector("#histogram .cut")
     page.focus("[data-coarsen=age] .q-slider [tabindex='0'] >> nth=0")
     page.keyboard.press("ArrowRight")
-    step(page, "age: steps of")
+    page.wait_for_selector("#last-step:text-matches('age: steps of [0-9]')")
     assert re.search(r"intervals: \[\d+, \d+, \d+\]", policy.read_text(encoding="utf-8"))
+    a_mistake_stays_until_the_next_step(page)
     page.click("[data-quasi=town]")
     page.wait_for_selector("[data-coarsen=town]")
     page.click("[data-way=right]")
     page.wait_for_selector("#masks:has-text('Huy → Hu* → H** → *')")
-    for _ in range(3):
+    for _ in range(4):
         page.click("#undo")
     step(page, "→ 10")
     settled(page)
+
+
+def a_mistake_stays_until_the_next_step(page: Any) -> None:
+    field = "input[placeholder='5, 10, 20']"
+    for wrong in ("abc", "xyz", "xyz"):
+        page.fill(field, f"5, {wrong}")
+        page.click("text=Use these steps")
+        page.wait_for_selector(f".mistake:has-text('age: intervals: found') >> text={wrong}")
+    page.wait_for_function("document.querySelectorAll('.mistake').length === 1")
+    page.fill(field, "5, 15")
+    page.click("text=Use these steps")
+    step(page, "age: in steps of 5, 15")
+    page.wait_for_selector(".mistake", state="detached")
 
 
 def a_point_of_the_frontier_is_loaded(page: Any) -> None:

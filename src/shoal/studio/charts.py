@@ -1,5 +1,6 @@
 """The studio's charts, as options of ECharts in the studio's own colours."""
 
+from itertools import pairwise
 from typing import Any
 
 from shoal import api
@@ -13,6 +14,11 @@ FONT = '"Inter", "Segoe UI", -apple-system, BlinkMacSystemFont, "Roboto", sans-s
 
 MARGIN = 52
 """Pixels left and right of what a guarantee costs, and of its slider."""
+LETTER = 0.024
+"""How wide a letter of the label beside the dot is, in widths of a narrow chart."""
+TALL, GAP, MOST_HIGH = 19, 12, 112
+"""How high that label is, how far from the middle of the dot, and where it ends at most, in per cent of
+the chart's height."""
 
 
 def colours(dark: bool) -> tuple[str, str, str]:
@@ -44,11 +50,13 @@ def cost_chart(
     low, high = min(words.low, figure), max(words.high, figure)
     here = next((pair[1] for pair in known if pair[0] == figure), None)
     along = (figure - low) / max(high - low, 1e-9)
+    known.sort()
     said = "" if here is None else f"{here:g} %"
     if whole is not None and here is not None:
         here = round(whole * 100, 1)
         said = f"{here:g} % on the whole table"
     small = {"color": ink, "fontSize": 11}
+    place, align = _beside(known, along, 0 if here is None else here, low, high, len(said))
     return {
         "animation": False,
         "grid": {"left": MARGIN, "right": MARGIN, "top": 32, "bottom": 26},
@@ -96,19 +104,45 @@ def cost_chart(
                 "data": [] if here is None else [[figure, here]],
                 "label": {
                     "show": True,
-                    "position": "top" if here is None or here < 50 else "bottom",
-                    # narrow charts are hardly wider than this label
-                    "align": "left" if along < 0.4 else "right" if along > 0.6 else "center",
+                    "position": place,
+                    "align": align,
                     "distance": 8,
                     "color": ink,
                     "fontSize": 12,
                     "formatter": said,
-                    "backgroundColor": ground,  # the curve runs on behind it
+                    "backgroundColor": ground,  # lines of the scale run on behind it
                     "padding": [1, 4],
                 },
             },
         ],
     }
+
+
+def _beside(
+    known: list[list[float]], along: float, here: float, low: float, high: float, letters: int
+) -> tuple[str, str]:
+    """Above or below the dot, and to its right (`left` is where it begins) or left: where its label is
+    not crossed by the curve and stays within the chart; the curve is crossed least where all are."""
+    width = letters * LETTER
+    best, fewest = ("top", "left" if along < 0.5 else "right"), float("inf")
+    for align, begin in (("left", along), ("right", along - width), ("center", along - width / 2)):
+        for place, foot in (("top", here + GAP), ("bottom", here - GAP - TALL)):
+            if begin < -0.1 or begin + width > 1.1 or foot < 0 or foot + TALL > MOST_HIGH:
+                continue
+            steps = [low + (begin + width * i / 20) * (high - low) for i in range(21)]
+            heights = [_height(known, x) for x in steps]
+            crossed = sum(y is not None and foot - 3 < y < foot + TALL + 3 for y in heights)
+            if crossed < fewest:
+                best, fewest = (place, align), crossed
+    return best
+
+
+def _height(known: list[list[float]], x: float) -> float | None:
+    """How high the curve is at a figure; None where it is not drawn."""
+    for (left, low), (right, high) in pairwise(known):
+        if left <= x <= right:
+            return low + (high - low) * (x - left) / max(right - left, 1e-9)
+    return None
 
 
 def _shaded(

@@ -35,6 +35,19 @@ class Guarantee:
 
 
 @dataclass(frozen=True)
+class PresetFigures:
+    """What was found of the rules of an authority."""
+
+    title: str
+    holds: bool
+    """Whether all that could be checked holds."""
+    checked: bool
+    """Whether anything could be checked."""
+    to_judge: tuple[str, ...]
+    """What no program can check, a sentence each."""
+
+
+@dataclass(frozen=True)
 class Risks:
     """The chances of the three attackers, from 0 to 1."""
 
@@ -85,7 +98,7 @@ class Figures:
     exact: float
     """The share of quasi cells that are exact."""
     guarantees: tuple[Guarantee, ...]
-    presets: tuple[tuple[str, bool], ...]
+    presets: tuple["PresetFigures", ...]
     raw: Risks
     now: Risks
     below: dict[int, tuple[int, int]]
@@ -96,9 +109,6 @@ class Figures:
     certain: dict[str, int]
     """Per column that must not be learnt and that no guarantee protects: the published rows in groups
     that have one value of it alone."""
-    alone_by: dict[str, int]
-    """Where several columns must not be learnt: of each, the published rows that stand alone once it is
-    known too, so that the others are learnt."""
     warnings: tuple[str, ...]
     """What the publisher should think about, beyond `disclosure` and columns without a guarantee."""
     notes: tuple[str, ...]
@@ -146,7 +156,15 @@ def figures_of(
             )
             for one in release.findings
         ),
-        presets=tuple((one.name, one.holds) for one in release.presets),
+        presets=tuple(
+            PresetFigures(
+                one.title,
+                one.holds,
+                any(check.holds is not None for check in one.checks),
+                one.to_judge,
+            )
+            for one in release.presets
+        ),
         raw=_risks(change.raw),
         now=_risks(change.now),
         below={size: change.below(size) for size in SIZES},
@@ -162,7 +180,6 @@ def figures_of(
         },
         disclosure=release.disclosure,
         certain={} if sampled is not None else certain_of(release),
-        alone_by={} if sampled is not None else alone_by(release),
         warnings=tuple(
             one
             for one in release.warnings
@@ -209,24 +226,6 @@ def certain_of(release: "api.Release[Any]") -> dict[str, int]:
             for values, told, rows in zip(*(one.to_pylist() for one in columns), strict=True)
             if values == 1 and told
         )
-    return found
-
-
-def alone_by(release: "api.Release[Any]") -> dict[str, int]:
-    """Of each of several columns that must not be learnt, the published rows that are alone once it is
-    known beside the columns that others may know."""
-    from pyarrow.compute import equal
-    from pyarrow.compute import sum as total
-
-    table = release.table
-    names = [name for name in release.policy.sensitive if name in table.column_names]
-    if len(names) < 2:
-        return {}
-    quasi = [name for name in release.policy.quasi if name in table.column_names]
-    found = {}
-    for name in names:
-        counted = table.group_by([*quasi, name]).aggregate([([], "count_all")])
-        found[name] = total(equal(counted.column("count_all"), 1)).as_py() or 0
     return found
 
 

@@ -6,7 +6,7 @@ from math import sqrt
 
 from nicegui import ui
 
-from shoal.studio.figures import Figures, Guarantee
+from shoal.studio.figures import Figures, Guarantee, PresetFigures
 from shoal.studio.page import box, button, edit, icon_button, notice, show_column, spaced, text
 from shoal.studio.remedies import explained, remedies
 from shoal.studio.session import Live, Session
@@ -19,6 +19,7 @@ from shoal.studio.words import (
     figure_text,
     listed_words,
     percent,
+    screen_words,
     short_title,
     slack_text,
     step_text,
@@ -219,6 +220,8 @@ def _badge_words(session: Session) -> tuple[str, str]:
     if _asks(session):
         return "One question first", "Only you can answer it. Then the release is checked."
     match session.state:
+        case "verified" if live.file:
+            return "Verified", f"{live.file}: read back and found to hold every guarantee."
         case "verified":
             return (
                 "Verified",
@@ -327,9 +330,31 @@ def _guarantees(figures: Figures) -> None:
                 with box("span", "r strong" + ("" if one.holds else " bad")):
                     text(figure_text(one.found), "", data_found=f"{one.model}:{one.of or ''}")
                     text(unit_of(one, figures.counted), "")
-        for name, holds in figures.presets:
-            said = f"Preset {name}: {'holds' if holds else 'does not hold'}"
-            text(said, "small" if holds else "small bad", "div")
+        for preset in figures.presets:
+            with box("div", "stack", data_preset_found=preset.title).style(
+                "gap:2px;margin-top:8px"
+            ):
+                said = preset_words(preset)
+                text(said, "small" if preset.holds else "small bad", "p")
+                if preset.to_judge:
+                    with box("details", "tiny muted"):
+                        text("What is yours to judge?", "", "summary")
+                        with box("ul", "plain-list"):
+                            for point in preset.to_judge:
+                                text(screen_words(point), "", "li")
+
+
+def preset_words(found: PresetFigures) -> str:
+    """What was found of a preset: `holds` speaks of what a program can check, and no more."""
+    if not found.holds:
+        return f"{found.title}: does not hold"
+    left = len(found.to_judge)
+    points = "one point is" if left == 1 else f"{left} points are"
+    if not found.checked:
+        return f"{found.title}: nothing of it could be checked; {points} yours to judge"
+    if not left:
+        return f"{found.title}: holds"
+    return f"{found.title}: what can be checked holds; {points} yours to judge"
 
 
 def _attackers(figures: Figures) -> None:
@@ -402,7 +427,7 @@ def _small_classes(figures: Figures) -> None:
             if figures.sampled is None and found.alone_with_sensitive > found.alone:
                 with box("div"):
                     text("alone, if everything published is known", "", "div")
-                    text(*_of_whoever_knows(figures), "div")
+                    text(*of_whoever_knows(figures), "div")
                 text("", "r")
                 text(spaced(found.alone_with_sensitive), "r", data_uncovered="all")
             text("left out")
@@ -418,19 +443,19 @@ def _small_classes(figures: Figures) -> None:
             ).style("margin-top:4px")
 
 
-def _of_whoever_knows(figures: Figures) -> tuple[str, str]:
+def of_whoever_knows(figures: Figures) -> tuple[str, str]:
     """What those learn who know a column that must not be learnt, and how loud it is said."""
-    worst = max(figures.alone_by, key=figures.alone_by.__getitem__, default="")
-    rows = figures.alone_by.get(worst, 0)
-    if not rows:
+    found = figures.disclosure
+    if found.telling is None:
         words = "who knows all of a row already finds it, and learns nothing new from it"
         return words, "tiny muted"
-    others = listed_words([name for name in figures.alone_by if name != worst])
-    found = f"{spaced(rows)} row{'s' * (rows > 1)}"
-    if figures.counted == "people":  # rows of one person that are alike are not counted here
-        found = f"at least {found}"
-    loud = "warn" if rows >= ALARMING * figures.published_rows else "muted"
-    return f"whoever knows {worst} too finds {found} and learns {others}", f"tiny {loud}"
+    known, alone, learnt = found.telling
+    unit = found.units if alone > 1 else found.unit
+    loud = "warn" if alone >= ALARMING * found.published else "muted"
+    words = (
+        f"whoever knows {known} too finds {spaced(alone)} {unit} and learns {listed_words(learnt)}"
+    )
+    return words, f"tiny {loud}"
 
 
 def _losses(session: Session, figures: Figures) -> None:

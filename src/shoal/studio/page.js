@@ -55,7 +55,7 @@ document.documentElement.lang = 'en';
   if (document.body) begin(); else document.addEventListener('DOMContentLoaded', begin);
 })();
 
-// A mistake that is shown goes with the next one, which stands above it, and with its screen.
+// A mistake that is shown goes with the next one, which stands above it, with the next step and with its screen.
 (() => {
   const close = (kept) => [...document.querySelectorAll('.mistake')].slice(kept)
     .forEach((one) => one.querySelector('.q-btn')?.click());

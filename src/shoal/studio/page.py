@@ -123,16 +123,25 @@ def spoken(slider: ui.element, name: str, *values: str) -> None:
 
 
 def tell(error: str) -> None:
-    """Show a mistake in plain words above everything else, in place of an earlier one."""
+    """Show a mistake in plain words above everything else, in place of an earlier one.
+
+    It stays until it is closed, the next step is made or another screen is shown.
+    """
     ui.notify(
         plain_error(error),
         type="negative",
         multi_line=True,
-        timeout=12_000,
+        timeout=0,
+        group=False,
         close_button="Close",
         position="top",
         classes="mistake",
     )
+
+
+def close_mistakes() -> None:
+    """Close what `tell` has shown: a step was made since."""
+    ui.run_javascript("shoalCloseMistakes()")
 
 
 def spaced(number: float) -> str:

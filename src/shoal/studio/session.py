@@ -58,6 +58,8 @@ class Live:
     """Whether a control moves, and no figures of a sample are there yet."""
     step: ProgressEvent | None = None
     """How far the check is."""
+    file: str = ""
+    """The release whose figures these are; empty where it was a trial that nobody keeps."""
     error: str = ""
     """Why there is no release."""
     milliseconds: float = 0.0
@@ -237,12 +239,18 @@ class Session:
         """Let the browser open files that the studio wrote."""
         self._written |= {Path(file).name: Path(file) for file in files}
 
-    def keep_written(self, written: Written, policy: str) -> None:
-        """Keep what was written, and let the browser open it; policy: the text that it follows."""
+    def keep_written(self, written: Written, policy: str, figures: Figures | None = None) -> None:
+        """Keep what was written, and let the browser open it; policy: the text that it follows.
+
+        figures: those of what was written, which are shown from now on.
+        """
         assert self.workspace is not None
         self.allow_downloads(written.files)
         when = datetime.now().strftime("%Y-%m-%d %H:%M")
         self.workspace.keep_written({"when": when, "policy": policy} | asdict(written))
+        if figures is not None and self.live.state == "verified" and policy == self.workspace.text:
+            self.live.figures, self.live.file = figures, Path(written.files[0]).name
+            self.live_changed.emit()
 
     @property
     def written_before(self) -> WrittenBefore | None:
@@ -428,7 +436,7 @@ class Session:
             return
         if again or workspace.text != self._ahead_text:
             self._stop_ahead()
-        self.live.preview, self.live.moving = None, False
+        self.live.preview, self.live.moving, self.live.file = None, False, ""
         if workspace.undecided:
             self.live.state, self.live.error, self.live.figures = "waiting", "", None
             self.live_changed.emit()

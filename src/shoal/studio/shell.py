@@ -9,7 +9,7 @@ from nicegui import app, ui
 from nicegui.events import GenericEventArguments
 
 from shoal.studio.live_panel import live_panel, live_strip
-from shoal.studio.page import box, icon_button, text
+from shoal.studio.page import box, close_mistakes, icon_button, text
 from shoal.studio.policy_drawer import policy_drawer
 from shoal.studio.screens import SCREENS
 from shoal.studio.screens.base import Screen
@@ -65,6 +65,8 @@ def _frame(session: Session) -> None:
         live_panel(session)
         toggle = policy_drawer(session)
         live_strip(session, toggle)
+    session.policy_changed.subscribe(close_mistakes)
+    session.table_changed.subscribe(close_mistakes)
     ui.keyboard(on_key=lambda event: _key(session, event), ignore=["input", "textarea", "select"])
 
 

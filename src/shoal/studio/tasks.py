@@ -631,6 +631,35 @@ class Written:
 
 def write_release(tables: Tables, report: ProgressCallback, order: Order) -> Written:
     """Make the release, read it back, verify it, and put it in place with its reports."""
+    return _write_release(tables, report, order)[0]
+
+
+def write_release_of(
+    tables: Tables, report: ProgressCallback, order: Order, policy: PolicyText
+) -> tuple[Written, Figures | None]:
+    """As `write_release`, with the figures of what was written: where the policy has no seed, another
+    was drawn than for the trial, so other rows may stand together. None where its rows are only in
+    files. They are those of the policy from now on."""
+    written, release = _write_release(tables, report, order)
+    if release.table is None:
+        return written, None
+    prepared = tables.opened()
+    found = figures_of(
+        release,
+        sampled=None,
+        read_back=True,
+        encodings=prepared.encodings,
+        kept=kept_by_rules(tables, prepared, release.policy),
+        lost_with_rules=_lost_with_rules(tables, prepared, release),
+    )
+    known: dict[tuple[str, str], Figures] = tables.kept.setdefault("figures", {})
+    known[policy.text, prepared.fingerprint(policy.read())] = found
+    return written, found
+
+
+def _write_release(
+    tables: Tables, report: ProgressCallback, order: Order
+) -> "tuple[Written, api.Release[Any]]":
     assert tables.place is not None
     with _private_folder(order.private):
         release = api.run(
@@ -650,7 +679,7 @@ def write_release(tables: Tables, report: ProgressCallback, order: Order) -> Wri
     for_others = Path(order.external_report or "").stem
     private = [str(file) for file in release.reports if Path(file).stem != for_others]
     every = (*files, *own)
-    return Written(
+    written = Written(
         every,
         (*private, *own),
         release.published_rows,
@@ -659,6 +688,7 @@ def write_release(tables: Tables, report: ProgressCallback, order: Order) -> Wri
         release.warnings,
         tuple(map(_sum_of, every)),
     )
+    return written, release
 
 
 @contextmanager

@@ -234,6 +234,8 @@ def with_unit(one: Guarantee, figure: float | None, counted: str) -> str:
 def screen_words(message: str) -> str:
     """A message of the command line with the words of the screens for the roles of columns."""
     for term, words in (
+        ("has the role quasi", f"is called “{ROLES['quasi'][0]}”"),
+        ("with the role person", f"that is called “{ROLES['person'][0]}”"),
         ("quasi-identifiers", "columns that others may know"),
         ("quasi and plain columns", "columns that others may know or that are harmless"),
         ("quasi columns", "columns that others may know"),
@@ -249,12 +251,18 @@ def screen_words(message: str) -> str:
 
 PLACE = re.compile(r"^\S+\.ya?ml(?::\d+)*: ", re.MULTILINE)
 """Where in a policy a mistake is."""
+PATH = re.compile(
+    r"^columns\.(?P<column>[^:]+?)(?:\.(?:role|kind|hierarchy|order|missing|type|top|bottom))?: ",
+    re.MULTILINE,
+)
+"""Which setting of a column has the mistake."""
 
 
 def plain_error(error: str) -> str:
     """An error without the place in a file, which nobody has written by hand here."""
-    said = screen_words(PLACE.sub("", error))
-    return said[:1].upper() + said[1:]
+    bare = PLACE.sub("", error)
+    said = screen_words(PATH.sub(r"\g<column>: ", bare))
+    return said if PATH.match(bare) else said[:1].upper() + said[1:]
 
 
 def listed_words(names: Sequence[str]) -> str:

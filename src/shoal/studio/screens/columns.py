@@ -60,6 +60,8 @@ class Columns(Screen):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._inspection: api.Inspection | None = None
+        self._inspected: tuple[dict[str, Any], str | None] = ({}, None)
+        """How the table was read for it, and what one person was."""
         self._rows: list[dict[str, Any]] = []
         self._start = 0
         self._rare = False
@@ -98,6 +100,9 @@ class Columns(Screen):
         ui.timer(0, self._load, once=True)
 
     def _follow_policy(self) -> None:
+        if self._inspection is not None and self._inspected != self._to_inspect():
+            self._inspection = None  # of rows where people are counted now, or read in another way
+            self.session.spawn(self._inspect())
         self._undecided_part.refresh()
         self._mark_heads()
         self._card_part.refresh()
@@ -110,21 +115,29 @@ class Columns(Screen):
     async def _load(self) -> None:
         await self._turn(0)
         await self._show_values()
+        await self._inspect()
+
+    def _to_inspect(self) -> tuple[dict[str, Any], str | None]:
+        """What the counts of all columns depend on: how the table is read, and what one person is."""
         text_now = self.session.policy_text().text
         try:
-            self._inspection = await self.ask(
-                self.session.background,
-                inspect_table,
-                reading_in(text_now),
-                person_column(text_now) or None,
-            )
+            return reading_in(text_now), person_column(text_now) or None
+        except ShoalError:  # broken by another program, which the notice says
+            return self._inspected
+
+    async def _inspect(self) -> None:
+        self._inspected = wanted = self._to_inspect()
+        try:
+            found = await self.ask(self.session.background, inspect_table, *wanted)
         except CallCancelledError:
             return
         except ShoalError as error:
             ui.notify(str(error), type="warning")
             return
-        self._facts_part.refresh()
-        self._combinations_part.refresh()
+        if wanted == self._inspected:  # it may have changed once more meanwhile
+            self._inspection = found
+            self._facts_part.refresh()
+            self._combinations_part.refresh()
 
     # -- the table
 
@@ -453,8 +466,9 @@ class Columns(Screen):
     def _alone(self) -> tuple[str, int, float] | None:
         """Who is alone by the columns as they are now: what is counted, how many and their share."""
         live = self.session.live.figures
-        if live is None or live.sampled is not None:
-            return None
+        state = self.session.live.state
+        if live is None or live.sampled is not None or state not in ("verified", "checking"):
+            return None  # or they are of another policy
         return live.counted, live.raw.alone, live.raw.alone / max(1, live.people or live.rows)
 
     def _combinations(self) -> None:
@@ -468,7 +482,13 @@ class Columns(Screen):
             proposed = {one.name for one in found.columns if one.role == "quasi"}
             known = {name for name, role in self._roles().items() if role == "quasi"}
             if self._counted is None and known != proposed:
-                text("It is counted once every column has a role.", "why", "p", role="status")
+                waiting = "It is counted once every column has a role."
+                if not self._left_to_decide():
+                    failed = self.session.live.state == "failed"
+                    waiting = (
+                        "It is counted once a release can be made." if failed else "Counting …"
+                    )
+                text(waiting, "why", "p", role="status")
                 return
             who, alone, share = self._counted or (
                 "people" if found.people is not None else "rows",

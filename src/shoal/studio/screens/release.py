@@ -16,7 +16,7 @@ from shoal.studio.policy_text import Change, is_null, parse, scalar
 from shoal.studio.remedies import explained
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session, WrittenBefore
-from shoal.studio.tasks import Order, Written, is_as_written, write_release
+from shoal.studio.tasks import Order, Written, is_as_written, write_release_of
 from shoal.studio.uncovered import alone_words, sentences
 from shoal.studio.unprotected import unprotected_notice
 from shoal.studio.words import listed_words, screen_words, step_text
@@ -214,8 +214,8 @@ class Release(Screen):
         if policy is not None and policy.person is not None:
             self._tick(
                 "_key",
-                "The private key: whose row is whose. Only with it can the people of this release be "
-                "counted again. Never publish it",
+                "The private key: which of the published rows belong to one person. Only with it can "
+                "the people of this release be counted again. Never publish it",
             )
         if policy is not None and policy.seed is None:
             self._tick(
@@ -358,10 +358,10 @@ class Release(Screen):
             return
         self._problem, self._written, self._before = "", None, None
         self._state.refresh()
-        policy = self.session.policy_text().text
+        policy = self.session.policy_text()
         try:
-            written: Written = await self.session.whole.call(
-                write_release, self._order(), progress=self._report_step
+            written, figures = await self.session.whole.call(
+                write_release_of, self._order(), policy, progress=self._report_step
             )
         except CallCancelledError:
             return
@@ -369,7 +369,7 @@ class Release(Screen):
             self._problem = _taken_words(str(error))
             self.session.spawn(self._look_back())
         else:
-            self.session.keep_written(written, policy)
+            self.session.keep_written(written, policy.text, figures)
             self._written = written
         if not self.is_left:
             self._progress.set_text("")
@@ -519,8 +519,8 @@ def _what(file: str, written: Written) -> str:
         "-for-recipients.json": "its certificate",
         ".html": "the report, for whoever approves the release",
         ".json": "its certificate, which a program can check",
-        "-key.parquet": "the key: whose row is whose. Never publish it",
-        "-key.csv": "the key: whose row is whose. Never publish it",
+        "-key.parquet": "the key: which rows belong to one person. Never publish it",
+        "-key.csv": "the key: which rows belong to one person. Never publish it",
         ".seed": "the seed: a number by which exactly the same file can be made again",
     }
     return next((words for ending, words in endings.items() if file.endswith(ending)), "")
