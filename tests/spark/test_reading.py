@@ -3,6 +3,8 @@
 from pathlib import Path
 from random import Random
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import shoal
@@ -69,3 +71,25 @@ def test_quotes_after_blanks(session: SparkTables, tmp_path: Path) -> None:
     source.write_text("age,note,ill\n" + rows[0].replace("\n", ",c\nd,", 1))
     with pytest.raises(InputError, match=r"line 2: .* may hide whole rows"):
         run_in(session, source, policy, there, folders=True, options=policy.read.file)
+
+
+def test_what_plain_columns_give_away_and_what_is_no_number(
+    session: SparkTables, tmp_path: Path
+) -> None:
+    source, n = tmp_path / "t.parquet", 400
+    table = pa.table(
+        {
+            "region": [f"r{i // 2 % 7}" for i in range(n)],
+            "town": [i // 2 for i in range(n)],
+            "note": pa.array([float("nan"), None, 1.5, 2.5] * (n // 4), pa.float64()),
+        }
+    )
+    pq.write_table(table, source)
+    columns = {"region": "quasi", "town": "plain", "note": "plain"}
+    policy = Policy.load({"columns": columns, "constraints": [{"k": n}], "seed": 3})
+    here, there = tmp_path / "here.parquet", tmp_path / "there.parquet"
+    memory = shoal.run(source, policy, here)
+    found = run_in(session, source, policy, there, folders=True)
+    assert found.disclosure == memory.disclosure
+    assert [(one.plain, one.how) for one in found.disclosure.determined] == [("town", "function")]
+    assert read_all(there)["note"].null_count == n // 2
