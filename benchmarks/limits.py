@@ -290,7 +290,8 @@ def main() -> None:
             with tempfile.TemporaryDirectory(prefix="shoal-limits-") as folder:
                 if name == "gzip" and given.steps:
                     new = compressed(Path(folder), given.steps)
-                    before = {run.get("step"): run for run in found.get(name, {}).get("runs", ())}
+                    old = found.get(name, {}).get("runs", ())
+                    before = {run.get("step", run["in"]): run for run in old}
                     runs = before | {run["step"]: run for run in new["runs"]}
                     found[name] = new | {"runs": [runs[step] for step in STEPS if step in runs]}
                 else:

@@ -23,7 +23,7 @@ from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
 Result = TypeVar("Result")
-GRACE = 0.8
+GRACE = 0.6
 """Seconds in which interrupted work may unwind by itself."""
 REMOVING = 0.4
 """Seconds in which temporary files are removed again and again, as the work may still make some."""
