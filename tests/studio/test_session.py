@@ -21,7 +21,8 @@ from shoal.progress import ProgressCallback, ProgressEvent
 from shoal.studio import workers
 from shoal.studio.constraints import constraints_in, figure_step, with_figure
 from shoal.studio.figures import Figures
-from shoal.studio.local_files import files_in
+from shoal.studio.local_files import files_in, named_copy
+from shoal.studio.remedies import NAMELESS
 from shoal.studio.session import Session
 from shoal.studio.tasks import PolicyText, Written, page_of_rows, whole_figures
 from shoal.studio.worker import Tables
@@ -376,6 +377,48 @@ def test_no_file_outside_the_folder(tmp_path: Path) -> None:
             session.file_in_folder(name)
     assert session.written_file("table.csv") is None
     assert files_in(inside) == ["table.csv"]  # a link is not even offered
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b'"","age"\r\n', b'row,"age"\r\n'),
+        (b",age\n", b"row,age\n"),
+        (b"\xef\xbb\xbf;age\n", b"\xef\xbb\xbfrow;age\n"),
+        (b'" "\tage\n', b"row\tage\n"),
+    ],
+)
+def test_a_first_column_without_a_name_gets_one_in_a_copy(
+    tmp_path: Path, head: bytes, expected: bytes
+) -> None:
+    separator = next(one for one in b",;\t" if one in head)
+    end = head[head.index(b"age") :].strip(b'age"')
+    lines = b"".join(b"%d%c%d" % (i, separator, 20 + i) + end for i in range(3))
+    table = tmp_path / "from-r.csv"
+    table.write_bytes(head + lines)
+    with pytest.raises(InputError) as refused:
+        api.prepare(table).table()
+    assert NAMELESS.search(str(refused.value))
+    copy = named_copy(tmp_path, table)
+    dropped = copy.with_name("dropped.csv")
+    dropped.write_bytes(head + lines)
+    assert named_copy(tmp_path, dropped) == dropped
+    assert copy.read_bytes() == dropped.read_bytes() == expected + lines
+    assert oct(copy.stat().st_mode & 0o777) == "0o600"
+    assert api.prepare(copy).table().column_names == ["row", "age"]
+    assert table.read_bytes() == head + lines  # the user's own file stays as it is
+
+
+def test_a_name_that_another_column_has_is_not_given_twice(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(",Row\n1,2\n")
+    first, other = named_copy(tmp_path, table).read_text().splitlines()[0].split(",")
+    assert first.startswith("row_")
+    assert other == "Row"
+    table.write_text("a,,b\n1,2,3\n")
+    with pytest.raises(InputError, match="no name"):
+        named_copy(tmp_path, table)
+    assert len(list((tmp_path / "shoal-studio").iterdir())) == 1
 
 
 def test_the_key_of_a_release_is_no_table(tmp_path: Path) -> None:

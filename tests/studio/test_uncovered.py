@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from shoal import api
 from shoal.studio import tasks
 from shoal.studio.live_panel import of_whoever_knows
+from shoal.studio.policy_text import changed
 from shoal.studio.screens.attack import crowd_words
+from shoal.studio.screens.columns import ALL_AT_ONCE
 from shoal.studio.tasks import Learnt, PolicyText
-from shoal.studio.uncovered import alone_words, sentences, short_words
+from shoal.studio.uncovered import alone_words, sentences, short_words, with_roles
 from shoal.studio.words import ROLES
 from shoal.studio.worker import Tables
 
@@ -65,6 +68,17 @@ def test_what_is_covered_is_not_told(tables: Tables) -> None:
     found = tasks.whole_figures(tables, quiet, policy(covered)).disclosure
     assert sentences(found) == []
     assert short_words(found) == ""
+
+
+@pytest.mark.parametrize("role", ALL_AT_ONCE)
+def test_all_columns_that_are_left_can_be_decided_at_once(role: str) -> None:
+    names = [f"v{i}" for i in range(5)]
+    listed = "".join(f"  {name}: undecided\n" for name in names)
+    text = f"columns:\n  age: quasi\n{listed}  dose: plain\nconstraints: [{{k: 3}}]\n"
+    found = api.read_policy(changed(text, with_roles(names, role)))
+    assert {found.columns[name].role for name in names} == {role}
+    assert (found.columns["age"].role, found.columns["dose"].role) == ("quasi", "plain")
+    assert role not in ("plain", "sensitive")  # nothing is published as it is that nobody looked at
 
 
 def test_no_sentence_has_a_word_of_the_policy(tables: Tables) -> None:

@@ -232,6 +232,8 @@ def _badge_words(session: Session) -> tuple[str, str]:
             return "Not yet", f"Counted by {counted} as now, every guarantee would hold."
         case "waiting":
             return "Waiting for you", _waiting_words(session)
+        case "failed" if session.workspace is None:
+            return "Not opened", "This could not be read as a table."
         case "failed":
             return "No release", "Nothing can be published with this policy as it is."
         case "checking":

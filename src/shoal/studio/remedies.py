@@ -23,6 +23,8 @@ MISSING = re.compile(
     re.DOTALL,
 )
 """Values of a sensitive column that are likely to stand for a missing one."""
+NAMELESS = re.compile(r"line 1: no name for column 1\.")
+"""A text file of which only the first column has no name."""
 TOO_FEW_VALUES = re.compile(
     r"The table has (?P<most>[\d,]+) distinct values of (?P<of>.+), but (?P<model>l) = (?P<asked>\S+) "
     r"was required\. .+",
@@ -81,6 +83,8 @@ class Failure:
 
 def explained(error: str) -> Failure:
     """An error in the words of the screens."""
+    if NAMELESS.search(error):
+        return Failure("The first column of the file has no name.", "a column has no name")
     if found := TOO_FEW_VALUES.fullmatch(error):
         most, of, asked = found["most"], found["of"], found["asked"]
         return Failure(

@@ -4,6 +4,7 @@ A release can be verified and still show people: the guarantees are about the co
 know. So whatever is known of the others stands beside the badge, in the colour of warnings.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 from ruamel.yaml.comments import CommentedMap
@@ -83,12 +84,14 @@ def uncovered_notice(session: Session, found: "api.Disclosure") -> None:
                 ("identifier", f"Leave {it} out"),
             ):
                 step = f"{_names(names)}: {ROLES[role][0]}"
-                button(label, partial(edit, session, step, _with_roles(names, role)), "chip")
+                button(label, partial(edit, session, step, with_roles(names, role)), "chip")
             look = partial(show_column, session, names[0])
             button("See the column" + "s" * (len(names) > 1), look, "chip")
 
 
-def _with_roles(names: tuple[str, ...], role: str) -> Change:
+def with_roles(names: Sequence[str], role: str) -> Change:
+    """Give columns a role; settings stay where it is that of what others may know."""
+
     def change(policy: CommentedMap) -> None:
         for name in names:
             with_role(name, role, settings=role == "quasi")(policy)

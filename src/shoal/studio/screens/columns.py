@@ -1,6 +1,7 @@
 """Columns: what each column is, why, and which combinations betray most people."""
 
 import re
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -26,6 +27,7 @@ from shoal.studio.policy_text import is_null
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import inspect_table, values_of_column
+from shoal.studio.uncovered import with_roles
 from shoal.studio.unprotected import PROTECTED, protect_button, protection, unprotected_words
 from shoal.studio.words import ROLES, SHORT, figure_text, percent, role_words, words_for
 from shoal.studio.workers import CallCancelledError
@@ -35,6 +37,10 @@ PAGE = 8
 CHOICES = ("quasi", "sensitive", "plain", "identifier", "person")
 MOST_REASON = 300
 """Characters of a reason."""
+FEW = 3
+"""With more columns left to decide, all of them can be decided at once."""
+ALL_AT_ONCE = {"quasi": "Others may know them", "identifier": "Leave them out"}
+"""What all columns that are left can become: nothing that is published as it is."""
 RARE = ("weight", "preference")
 """Roles that can be chosen here; others are chosen in the policy."""
 
@@ -177,6 +183,14 @@ class Columns(Screen):
                 for name in left:
                     chip = text(name, "chip", "button", type="button", data_decide=name)
                     chip.props["aria-label"] = f"Decide {name}"
+            if len(left) > FEW:
+                with box("div", "bar small"):
+                    text("Or all of them at once, and then correct what differs:", "muted")
+                    for role, words in ALL_AT_ONCE.items():
+                        step = f"{len(left)} columns: {words.lower()}"
+                        change = with_roles(left, role)
+                        all_of_them = partial(edit, self.session, step, change)
+                        button(words, all_of_them, "chip", data_all=role)
         elif workspace.error:
             notice(workspace.error, "bad")
 

@@ -23,8 +23,9 @@ from shoal.studio.columns_text import (
     with_rows_as_people,
     with_setting,
 )
-from shoal.studio.local_files import COPIES, files_in, keep_copy
+from shoal.studio.local_files import COPIES, files_in, keep_copy, named_copy
 from shoal.studio.page import box, button, edit, notice, on_press, replace, tell, text
+from shoal.studio.remedies import NAMELESS
 from shoal.studio.screens.base import Screen
 from shoal.studio.security import LARGEST_UPLOAD
 from shoal.studio.session import Session
@@ -70,6 +71,8 @@ class OpenTable(Screen):
         self._rows: list[dict[str, Any]] = []
         self._sheets: tuple[str, tuple[str, ...]] = ("", ())
         """A file with several sheets, and these."""
+        self._nameless = ""
+        """A file of which the first column has no name."""
         self._answers: dict[str, Callable[[], None]] = {}
         """What one person may be, by its words, and what says so."""
         self._asking = False
@@ -511,13 +514,36 @@ class OpenTable(Screen):
             await self.session.open(f"{place}#{sheet}" if sheet else place)
         except ShoalError as error:
             self._sheets = (name, sheets_in(str(error)))
+            self._nameless = name if NAMELESS.search(str(error)) else ""
             self._sheets_part.refresh()
-            if not self._sheets[1]:
+            if not self._sheets[1] and not self._nameless:
                 tell(str(error))
 
+    async def _open_named(self) -> None:
+        """Open a copy of a file in which its first column has a name."""
+        try:
+            source = self.session.file_in_folder(self._nameless)
+            target = await asyncio.to_thread(named_copy, self.session.folder, source)
+        except InputError as error:
+            tell(str(error))
+            return
+        await self._open_file(f"{COPIES}/{target.name}")
+
     def _which_sheet(self) -> None:
-        """Ask for the sheet of a file that has several."""
+        """Ask for the sheet of a file that has several, or for the name of a column that has none."""
         name, sheets = self._sheets
+        if self._nameless:
+            with box("div", "notice is-warn stack", id="nameless", role="status"):
+                text(
+                    f"The first column of {Path(self._nameless).name} has no name. R and pandas write "
+                    "the numbers of rows there.",
+                    "",
+                    "p",
+                )
+                with box("div", "chips"):
+                    button(
+                        "Call it “row”, in a private copy", self._open_named, "chip", id="name-it"
+                    )
         if not sheets:
             return
         with box("div", "notice is-warn stack", id="sheets", role="status"):
