@@ -5,7 +5,7 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 from shoal.errors import InputError
 from shoal.risk.inspection import inspect, inspection_of
@@ -24,6 +24,7 @@ def comparable(column):
 @given(tables())
 def test_counts_as_done_plainly(table):
     found = inspection_of(TableInMemory(table))
+    assume(found.people is None)  # a column that tells people apart: `tests/people/test_risk.py` counts these
     plain = {name: comparable(table.column(name)) for name in table.column_names}
     quasi = list(found.quasi)
     rows = table.num_rows
