@@ -24,7 +24,7 @@ def comparable(column):
 @given(tables())
 def test_counts_as_done_plainly(table):
     found = inspection_of(TableInMemory(table))
-    assume(found.people is None)  # a column that tells people apart: `tests/people/test_risk.py` counts these
+    assume(found.people is None)  # these are counted in tests/people/test_risk.py
     plain = {name: comparable(table.column(name)) for name in table.column_names}
     quasi = list(found.quasi)
     rows = table.num_rows
