@@ -357,6 +357,21 @@ def closing_the_tab_loses_nothing(page: Any) -> None:
     assert int(page.inner_text("[data-found='k:']")) >= 10
 
 
+def a_table_of_r_is_opened_by_a_press(page: Any, folder: Path) -> None:
+    rows = "".join(f"{i},{20 + i % 30},{i % 2}\n" for i in range(90))
+    go(page, "open")
+    page.click("text=Open another table")
+    page.set_input_files(
+        ".drop input[type=file]",
+        {"name": "r.csv", "mimeType": "text/csv", "buffer": f'"",age,sex\n{rows}'.encode()},
+    )
+    page.click("#name-it")
+    page.wait_for_selector(".table-name:has-text('r.csv · 90 rows, 3 columns')")
+    copy = folder / "shoal-studio" / "r.csv"
+    assert copy.read_text(encoding="utf-8").splitlines()[0] == "row,age,sex"
+    assert page.locator(".mistake").count() == 0
+
+
 def test_the_whole_way_on_an_awkward_table(opened: Opened, running: Running, folder: Path) -> None:
     page = opened.page
     a_dropped_file_is_opened_and_drafted(page, folder)
@@ -382,3 +397,4 @@ def test_the_whole_way_on_an_awkward_table(opened: Opened, running: Running, fol
     require_accessible(page, "release")
     the_report_opens(opened, page)
     closing_the_tab_loses_nothing(page)
+    a_table_of_r_is_opened_by_a_press(page, folder)
