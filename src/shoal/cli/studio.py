@@ -42,8 +42,6 @@ def studio(
     Stop it with Ctrl-C: the policy is in its file after every step.
     """
     place = None if table is None else str(api.command_line_place(table))
-    if place is not None:
-        api.check_source(place)
     from shoal.studio.server import serve
 
     def ready(address: str) -> None:

@@ -25,6 +25,8 @@ MISSING = re.compile(
 """Values of a sensitive column that are likely to stand for a missing one."""
 NAMELESS = re.compile(r"line 1: no name for column 1\.")
 """A text file of which only the first column has no name."""
+SHEETS = re.compile(r".+ has (?P<count>\d+) sheets with data: (?P<names>.+)\. Choose one with ")
+"""A workbook of which one sheet is to be chosen."""
 TOO_FEW_VALUES = re.compile(
     r"The table has (?P<most>[\d,]+) distinct values of (?P<of>.+), but (?P<model>l) = (?P<asked>\S+) "
     r"was required\. .+",
@@ -50,6 +52,11 @@ LEFT_OUT = re.compile(
     r"but the policy allows .+ to at least (?P<least>[\d.]+), or .+",
     re.DOTALL,
 )
+
+
+def is_a_question(error: str) -> bool:
+    """Whether a table was not opened for want of an answer that Open asks for."""
+    return bool(NAMELESS.search(error) or SHEETS.match(error))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from shoal.api import check_source
 from shoal.errors import InputError, ShoalError
 from shoal.studio.security import Guard
 
@@ -52,10 +53,13 @@ def serve(
         from shoal.studio.session import Session
         from shoal.studio.shell import register
 
+        if table is not None:
+            _require_openable(table)
         listening = _listen(port)
         port = listening.getsockname()[1]
         folder = Path(table).parent if table is not None and Path(table).exists() else Path.cwd()
         session = Session(folder)
+        session.started_with = table
         _keep_values_out_of_logs()
         register(session)
 
@@ -114,6 +118,17 @@ def _in_background(work: Any) -> None:
     task = asyncio.get_running_loop().create_task(work)
     _running.add(task)
     task.add_done_callback(_running.discard)
+
+
+def _require_openable(table: str) -> None:
+    """Raise `InputError` for a table that cannot be opened, unless a screen asks for what is wanting."""
+    from shoal.studio.remedies import is_a_question
+
+    try:
+        check_source(table)
+    except InputError as error:
+        if not is_a_question(str(error)):
+            raise
 
 
 def _listen(port: int | None) -> socket.socket:

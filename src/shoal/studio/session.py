@@ -99,6 +99,8 @@ class Session:
     def __init__(self, folder: Path) -> None:
         """`folder`: the only one whose files can be chosen in the studio."""
         self.folder = folder.resolve()
+        self.started_with: str | None = None
+        """The table that the studio was started with."""
         self.place: str | None = None
         self.opened: Opened | None = None
         self.workspace: Workspace | None = None

@@ -1,7 +1,6 @@
 """Open: a table, how it is written, and what one person is in it."""
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from shoal.studio.columns_text import (
 )
 from shoal.studio.local_files import COPIES, files_in, keep_copy, named_copy
 from shoal.studio.page import box, button, edit, notice, on_press, replace, tell, text
-from shoal.studio.remedies import NAMELESS
+from shoal.studio.remedies import NAMELESS, SHEETS, is_a_question
 from shoal.studio.screens.base import Screen
 from shoal.studio.security import LARGEST_UPLOAD
 from shoal.studio.session import Session
@@ -33,8 +32,6 @@ from shoal.studio.tasks import RowsOfPeople, inspect_table, page_of_rows, rows_o
 from shoal.studio.words import listed_words, screen_words
 from shoal.studio.workers import CallCancelledError
 
-SHEETS = re.compile(r".+ has (?P<count>\d+) sheets with data: (?P<names>.+)\. Choose one with ")
-"""An error for a workbook of which one sheet is to be chosen."""
 SEPARATORS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "bar"}
 DECIMALS = {".": "point, 1.5", ",": "comma, 1,5"}
 HEADERS = {"true": "in its first line", "false": "there are none"}
@@ -73,6 +70,8 @@ class OpenTable(Screen):
         """A file with several sheets, and these."""
         self._nameless = ""
         """A file of which the first column has no name."""
+        self._asked_first = False
+        """Whether what is wanting to open the studio's own table was asked for."""
         self._answers: dict[str, Callable[[], None]] = {}
         """What one person may be, by its words, and what says so."""
         self._asking = False
@@ -110,6 +109,8 @@ class OpenTable(Screen):
             else:
                 with box("section", "card stack-3"):
                     self._choose()
+                self.follow(self.session.live_changed, self._ask_about_the_first)
+                self._ask_about_the_first()
 
     # -- what is one person
 
@@ -513,11 +514,21 @@ class OpenTable(Screen):
             place = str(self.session.file_in_folder(name))
             await self.session.open(f"{place}#{sheet}" if sheet else place)
         except ShoalError as error:
-            self._sheets = (name, sheets_in(str(error)))
-            self._nameless = name if NAMELESS.search(str(error)) else ""
-            self._sheets_part.refresh()
+            self._ask_about(name, str(error))
             if not self._sheets[1] and not self._nameless:
                 tell(str(error))
+
+    def _ask_about_the_first(self) -> None:
+        """Ask for what is wanting to open the table that the studio was started with."""
+        live, place = self.session.live, self.session.started_with
+        if live.state == "failed" and place and is_a_question(live.error) and not self._asked_first:
+            self._asked_first = True
+            self._ask_about(Path(place).name, live.error)
+
+    def _ask_about(self, name: str, error: str) -> None:
+        self._sheets = (name, sheets_in(error))
+        self._nameless = name if NAMELESS.search(error) else ""
+        self._sheets_part.refresh()
 
     async def _open_named(self) -> None:
         """Open a copy of a file in which its first column has a name."""
