@@ -132,8 +132,8 @@ def test_the_page_speaks_of_people(certificate: dict[str, Any]) -> None:
     shown = {
         card.name: (card.value.replace("\u00a0", " "), card.more) for card in cards(certificate)
     }
-    assert shown["highest risk on quasi columns"][0] == "1 in 5 people"
-    assert shown["people alone on quasi columns"][0] == "0"
+    assert shown["highest risk by what others may know"][0] == "1 in 5 people"
+    assert shown["people alone by what others may know"][0] == "0"
     assert shown["people published"] == ("60", "of 60, none suppressed")
     assert shown["classes of rows that look alike"][1].endswith("people on average")
     sizes = sizes_view(certificate)
