@@ -86,19 +86,23 @@ def whole_figures(
     key = (policy.text, prepared.fingerprint(wanted))
     found = known.pop(key, None)
     if found is None or again:
-        release = prepared.release(wanted, report)
-        found = figures_of(
-            release,
-            sampled=None,
-            read_back=True,
-            encodings=prepared.encodings,
-            kept=kept_by_rules(tables, prepared, release.policy),
-            lost_with_rules=_lost_with_rules(tables, prepared, release),
-        )
+        found = _figures_of_whole(tables, prepared, prepared.release(wanted, report))
     known[key] = found
     while len(known) > KEPT_FIGURES:
         del known[next(iter(known))]
     return found
+
+
+def _figures_of_whole(tables: Tables, prepared: "api.Prepared", release: "api.Release") -> Figures:
+    """The figures of a release of the whole table that was read back."""
+    return figures_of(
+        release,
+        sampled=None,
+        read_back=True,
+        encodings=prepared.encodings,
+        kept=kept_by_rules(tables, prepared, release.policy),
+        lost_with_rules=_lost_with_rules(tables, prepared, release),
+    )
 
 
 def sample_of(tables: Tables, policy: "api.Policy") -> "api.Prepared":
@@ -644,14 +648,7 @@ def write_release_of(
     if release.table is None:
         return written, None
     prepared = tables.opened()
-    found = figures_of(
-        release,
-        sampled=None,
-        read_back=True,
-        encodings=prepared.encodings,
-        kept=kept_by_rules(tables, prepared, release.policy),
-        lost_with_rules=_lost_with_rules(tables, prepared, release),
-    )
+    found = _figures_of_whole(tables, prepared, release)
     known: dict[tuple[str, str], Figures] = tables.kept.setdefault("figures", {})
     known[policy.text, prepared.fingerprint(policy.read())] = found
     return written, found
