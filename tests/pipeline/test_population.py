@@ -111,6 +111,22 @@ population: people.csv
     assert release.verified
 
 
+@pytest.mark.parametrize("end", [{"top": 40}, {"bottom": 40}])
+def test_open_ends_in_a_file_cover_the_population(end: dict[str, int], tmp_path: Path) -> None:
+    ages = [30, 32, 36, 36, 39, 41, 44, 44, 48, 52]
+    pd.DataFrame({"age": ages * 3}).to_csv(tmp_path / "people.csv", index=False)
+    pd.DataFrame({"age": ages}).to_csv(tmp_path / "table.csv", index=False)
+    asked = {
+        "columns": {"age": {"role": "quasi", **end}},
+        "constraints": [{"k": 3}, {"k-map": 5}],
+        "population": str(tmp_path / "people.csv"),
+    }
+    shoal.run(tmp_path / "table.csv", asked, tmp_path / "out.csv")
+    labels = (tmp_path / "out.csv").read_text(encoding="utf-8")
+    assert "40+" in labels or "≤40" in labels
+    assert all(finding.holds for finding in shoal.verify(tmp_path / "out.csv", asked))
+
+
 def test_a_population_without_these_people_is_told(tmp_path: Path) -> None:
     people = everybody()
     table = some(people)

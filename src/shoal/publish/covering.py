@@ -127,7 +127,12 @@ class Covering:
 
 def _without_marks(labels: pa.Array, spec: ColumnSpec) -> pa.Array:
     """The labels with plain numbers for the ends that a column rule gives."""
-    return labels if spec.rule is None else spec.rule.without_marks(one_chunk(labels))
+    if spec.rule is None:
+        return labels
+    labels = one_chunk(labels)
+    if pa.types.is_dictionary(labels.type):  # as large files are read
+        labels = labels.dictionary_decode()
+    return spec.rule.without_marks(labels)
 
 
 def population_of(
