@@ -1,4 +1,4 @@
-"""The table that the studio is started with, where an answer is wanting to open it."""
+"""The table that the studio is started with."""
 
 from pathlib import Path
 
@@ -6,17 +6,6 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.studio.server import serve
-from tests.studio.process import studio
-from tests.studio.steps import entered
-
-
-def test_what_is_wanting_is_asked_for(tmp_path: Path) -> None:
-    table = tmp_path / "r.csv"
-    rows = "".join(f"{i},{20 + i % 30},{i % 2}\n" for i in range(90))
-    table.write_text(f'"",age,sex\n{rows}', encoding="utf-8")
-    with studio(table) as running, entered(running) as opened:
-        opened.page.click("#name-it")
-        opened.page.wait_for_selector(".table-name:has-text('r.csv · 90 rows, 3 columns')")
 
 
 @pytest.mark.parametrize("content", [None, '"age",\n1,2\n', ""])
